@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 
 namespace anyrdma::check {
 namespace {
@@ -14,7 +14,7 @@ using recording::Entry;
 using recording::EntryKind;
 
 std::string hex_of(const ibv_gid& gid) {
-  return sim::hex_text(gid.raw);
+  return hex_text(gid.raw);
 }
 
 std::string stream(const ibv_gid& from, std::uint32_t from_qp, const ibv_gid& to,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 
 namespace anyrdma::check {
 namespace {
@@ -66,9 +66,8 @@ void PrivateData::on_delivered(const IdName& to, const std::string& route, Carri
   // Nobody rejected: the CM has its own reasons, and no data.
   if (carrier == Carrier::kRejection && given.empty() && matches({}, data)) return;
   if (carrier == Carrier::kRejection && matches_any(excused_, data)) return;
-  const std::string last =
-      given.empty() ? "none was given" : "given was " + sim::hex_text(given.back());
-  violations_.add(kPrivateData, what + " came with " + sim::hex_text(data) + ", but " + last);
+  const std::string last = given.empty() ? "none was given" : "given was " + hex_text(given.back());
+  violations_.add(kPrivateData, what + " came with " + hex_text(data) + ", but " + last);
 }
 
 }  // namespace anyrdma::check

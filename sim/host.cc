@@ -5,15 +5,15 @@
 #include <cstring>
 #include <utility>
 
+#include "base/text.h"
+#include "recording/packets/ip_packet.h"
+#include "recording/packets/packet_fields.h"
 #include "sim/boot.h"
 #include "sim/host_tasks.h"
 #include "sim/milestones.h"
-#include "sim/packets/ip_packet.h"
-#include "sim/packets/packet_fields.h"
 #include "sim/process.h"
 #include "sim/recorder.h"
 #include "sim/schedule/semaphore.h"
-#include "sim/text/text.h"
 #include "sim/world.h"
 #include "verbs/assert.h"
 
@@ -499,9 +499,9 @@ bool Host::port_is_down(const Interface& interface) {
 void Host::take_ip(const Interface& interface, const Host& from,
                    const verbs::soft::Packet& packet) {
   if (port_is_down(interface)) return world_.drop(*this, &from, DropCause::kWrongState, packet);
-  const bool is_whole = !fragment_of(packet);
-  if (is_whole &&
-      !checksum_is_right(packet.source, packet.destination, packet.ip_protocol, packet.payload()))
+  const bool is_whole = !recording::fragment_of(packet);
+  if (is_whole && !recording::checksum_is_right(packet.source, packet.destination,
+                                                packet.ip_protocol, packet.payload()))
     return world_.drop(*this, &from, DropCause::kMalformed, packet);
   if (world_.ip_receiver_ != nullptr) world_.ip_receiver_->on_ip(*this, packet);
 }
@@ -511,8 +511,8 @@ void Host::take_in(Interface& interface, const Host& from, verbs::soft::PacketPt
   if (!tracing && world_.stream() == nullptr) {
     return interface.hca->on_packet(now(), std::move(packet));
   }
-  FieldWriter fields;
-  if (tracing) fields = fields_of(*packet);
+  recording::FieldWriter fields;
+  if (tracing) fields = recording::fields_of(*packet);
   const bool message = cm_attribute(*packet) != 0;
   const Hca::Counters before = interface.hca->counters();
   const std::uint64_t mark = packet->mark;

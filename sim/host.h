@@ -29,8 +29,8 @@
 #include "verbs/call_gate.h"
 #include "verbs/misuse.h"
 #include "verbs/runtime.h"
+#include "verbs/soft/frame.h"
 #include "verbs/soft/hca.h"
-#include "verbs/soft/wire/frame.h"
 
 namespace anyrdma::sim {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "recording/entry.h"
+#include "recording/packets/packet_fields.h"
 #include "sim/coverage.h"
-#include "sim/packets/packet_fields.h"
 #include "transport/transport.h"
 #include "verbs/soft/hca_observer.h"
 #include "verbs/soft/packet.h"

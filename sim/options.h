@@ -12,6 +12,7 @@
 #include "recording/sink.h"
 #include "sim/memory.h"
 #include "sim/schedule/schedule.h"
+#include "sim/trace/tracing.h"
 #include "transport/ibcm/profile.h"
 #include "transport/soft/port_table.h"
 #include "verbs/soft/hca.h"
@@ -21,13 +22,6 @@ namespace anyrdma::sim {
 
 using verbs::Duration;
 using verbs::Instant;
-
-/// How much of a run is recorded.
-enum class Tracing : std::uint8_t {
-  kOff,   ///< nothing; costs nothing
-  kHash,  ///< only the hash
-  kKeep,  ///< the hash, and all records, which Trace::text() prints
-};
 
 /// The behaviour of the network in one direction between two hosts. Probabilities are from 0 to 1,
 /// per packet.

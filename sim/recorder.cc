@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/text.h"
+#include "recording/packets/packet_fields.h"
 #include "recording/work/observer.h"
-#include "sim/packets/packet_fields.h"
 #include "sim/schedule/scheduler.h"
-#include "sim/text/text.h"
 #include "verbs/version.h"
 
 namespace anyrdma::sim {
@@ -147,7 +147,8 @@ void Recorder::tell_thread() {
 
 // --- messages -----------------------------------------------------------------------------------
 
-void Recorder::sent(HostIndex from, HostIndex to, Packet& packet, const FieldWriter& fields) {
+void Recorder::sent(HostIndex from, HostIndex to, Packet& packet,
+                    const recording::FieldWriter& fields) {
   if (!writer_) return;
   constexpr std::size_t kGids = 2 * sizeof(ibv_gid);
   const std::span<const std::uint8_t> bytes = fields.bytes();

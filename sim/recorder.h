@@ -68,7 +68,8 @@ class Recorder final : public WaitObserver {
 
   // Records a packet that was sent, and gives it a mark: the number that identifies its message in
   // the recording. A copy of the packet (copied()) gets a mark too.
-  void sent(HostIndex from, HostIndex to, verbs::soft::Packet& packet, const FieldWriter& fields);
+  void sent(HostIndex from, HostIndex to, verbs::soft::Packet& packet,
+            const recording::FieldWriter& fields);
   void copied(const verbs::soft::Packet& packet, verbs::soft::Packet& copy, HostIndex to);
   void launched(const verbs::soft::Packet& packet, Instant arrival);
   /// The packet of that mark.

@@ -12,9 +12,9 @@
 
 #include "sim/monitor.h"
 #include "sim/testing/program.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/packet.h"
 #include "verbs/soft/wire/headers.h"
-#include "verbs/soft/wire/icrc.h"
 #include "verbs/testing/errno_of.h"
 
 namespace anyrdma::sim::testing {

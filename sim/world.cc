@@ -5,16 +5,16 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/text.h"
+#include "recording/packets/packet_fields.h"
 #include "sim/executor.h"
 #include "sim/findings.h"
 #include "sim/milestones.h"
 #include "sim/mistakes.h"
-#include "sim/packets/packet_fields.h"
 #include "sim/recorder.h"
-#include "sim/text/text.h"
 #include "sim/unasked_recordings.h"
 #include "verbs/assert.h"
-#include "verbs/soft/wire/icrc.h"
+#include "verbs/soft/icrc.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -269,7 +269,7 @@ void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet
   if (recorder_ != nullptr && cm_attribute(packet) != 0) lose_message(at, peer);
   if (records_) recorder_->lost(packet.mark, to_string(cause), at.index_);
   if (!trace_.on()) return;
-  FieldWriter fields = fields_of(packet);
+  recording::FieldWriter fields = recording::fields_of(packet);
   trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);
 }
 
@@ -364,7 +364,7 @@ PacketPtr World::copy_of(const Packet& packet, const Host& to) {
 }
 
 void World::tell_sent(const Host& from, HostIndex to, Packet& packet) {
-  const FieldWriter fields = fields_of(packet);
+  const recording::FieldWriter fields = recording::fields_of(packet);
   trace_.send(now(), from.index_, to, fields);
   if (records_) recorder_->sent(from.index_, to, packet, fields);
 }

@@ -6,7 +6,7 @@
 
 #include "check/entry_checkers.h"
 #include "recording/reader.h"
-#include "sim/text/printable.h"
+#include "base/printable.h"
 #include "tools/exit.h"
 #include "tools/process_check.h"
 #include "tools/recording_files.h"
@@ -24,7 +24,7 @@ constexpr int kFound = static_cast<int>(Exit::kFailed);
 
 void print(const std::vector<std::string>& findings, const std::vector<std::string>& unjudged) {
   const auto print = [](const std::string& line) {
-    std::printf("%s\n", sim::printable(line).c_str());
+    std::printf("%s\n", printable(line).c_str());
   };
   for (const std::string& each : findings) print(each);
   for (const std::string& each : unjudged) print("not judged: " + each);

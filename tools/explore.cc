@@ -11,12 +11,12 @@
 #include <optional>
 #include <thread>
 
+#include "base/printable.h"
+#include "base/text.h"
 #include "sim/fault_plan.h"
 #include "sim/machines/machines.h"
 #include "sim/scenarios/scenarios.h"
 #include "sim/scenarios/watch.h"
-#include "sim/text/printable.h"
-#include "sim/text/text.h"
 #include "sim/trace/hash.h"
 #include "sim/world.h"
 #include "tools/interruption.h"
@@ -244,7 +244,7 @@ class Request {
 
   static std::string hash_of(std::string_view text) {
     std::string hash;
-    sim::append(hash, "0x%016llx", static_cast<unsigned long long>(sim::hash_text(text)));
+    anyrdma::append(hash, "0x%016llx", static_cast<unsigned long long>(sim::hash_text(text)));
     return hash;
   }
 
@@ -395,8 +395,9 @@ std::string recording_path(const ExploreCommand& command, const Standard& standa
   if (directory.empty() && outputs != nullptr) directory = outputs;
   if (directory.empty()) directory = command.results;
   std::string name = std::filesystem::path(standard.name).stem();
-  sim::append(name, ".%llu.%08llx.recording", static_cast<unsigned long long>(failure.trial.seed),
-              static_cast<unsigned long long>(sim::hash_text(failure.command) & 0xffffffff));
+  anyrdma::append(name, ".%llu.%08llx.recording",
+                  static_cast<unsigned long long>(failure.trial.seed),
+                  static_cast<unsigned long long>(sim::hash_text(failure.command) & 0xffffffff));
   return directory / name;
 }
 
@@ -551,12 +552,12 @@ Exit replay(const ReplayCommand& command) {
     return Exit::kUsage;
   }
   const std::string problem = outcome.problem + findings.problems();
-  std::printf("%strace hash 0x%016llx\n", sim::printable(trace).c_str(),
+  std::printf("%strace hash 0x%016llx\n", printable(trace).c_str(),
               static_cast<unsigned long long>(outcome.trace_hash));
   for (const sim::FaultStatus& status : outcome.faults) {
     std::printf("%s\n", status.to_string().c_str());
   }
-  std::printf("%s", problem.empty() ? "the run succeeded\n" : sim::printable(problem).c_str());
+  std::printf("%s", problem.empty() ? "the run succeeded\n" : printable(problem).c_str());
   std::fflush(stdout);
   return problem.empty() ? Exit::kOk : Exit::kFailed;
 }

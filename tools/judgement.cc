@@ -7,7 +7,7 @@
 #include <cctype>
 #include <csignal>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -46,7 +46,7 @@ bool serves_to_the_end(const ProgramEnd& end) {
 
 std::string ending_text(const ProgramEnd& end) {
   if (!end.status) return "did not end";
-  return sim::ending_text(*end.status);
+  return anyrdma::ending_text(*end.status);
 }
 
 std::string sanitizer_report(std::string_view line) {

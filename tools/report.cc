@@ -14,8 +14,8 @@
 #include <map>
 #include <optional>
 
+#include "base/printable.h"
 #include "sim/scenarios/scenarios.h"
-#include "sim/text/printable.h"
 #include "tools/debugging.h"
 #include "tools/start.h"
 
@@ -104,20 +104,20 @@ std::optional<ByScenario> read_all(const std::vector<std::string>& paths) {
 void print(const sim::Results& results, std::size_t parts) {
   const sim::Exploration& found = results.found;
   const std::string& name = results.scenario;
-  std::printf("%s in %.1f s", sim::printable(name + ": " + found.to_string()).c_str(),
+  std::printf("%s in %.1f s", printable(name + ": " + found.to_string()).c_str(),
               static_cast<double>(results.milliseconds) / 1000);
   if (parts != 0) std::printf(" of %zu shard%s", parts, parts == 1 ? "" : "s");
   std::printf("%s%s\n", found.out_of_time ? ", then the budget was used up" : "",
               found.interrupted ? ", interrupted" : "");
-  const auto text = sim::printable(found.differs + found.sightings() + found.other_failures());
+  const auto text = printable(found.differs + found.sightings() + found.other_failures());
   std::fputs(text.c_str(), stdout);
   const bool programs = sim::scenarios::find(name) == nullptr;
   for (const auto& [kind, failures] : found.kinds) {
     std::printf("\n%llu went wrong like this:\n%s\n",
                 static_cast<unsigned long long>(failures.runs),
-                sim::printable(failures.first.to_string()).c_str());
+                printable(failures.first.to_string()).c_str());
     if (programs && !failures.first.command.empty())
-      std::printf("debug: %s\n", sim::printable(debug_command(failures.first.command)).c_str());
+      std::printf("debug: %s\n", printable(debug_command(failures.first.command)).c_str());
     if (!programs) std::printf("%s", failures.first.to_test(name).c_str());
   }
 }

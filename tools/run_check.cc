@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/text/printable.h"
+#include "base/printable.h"
 #include "tools/process_check.h"
 #include "tools/start.h"
 
@@ -67,7 +67,7 @@ bool RunCheck::finish() const {
   const ProcessJudgement judged = judge_processes(paths, Taken::kEnded);
   for (const std::string& each : judged.remarks) say(each);
   for (const std::string& each : judged.findings)
-    std::fprintf(stderr, "%s\n", sim::printable(each).c_str());
+    std::fprintf(stderr, "%s\n", printable(each).c_str());
   for (const std::string& each : judged.unjudged) say("not judged: " + each + ".");
   return judged.findings.empty();
 }

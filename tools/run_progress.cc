@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -22,10 +22,10 @@ double seconds(std::chrono::nanoseconds time) {
 
 std::string text_of(const RunStanding& standing, std::chrono::nanoseconds elapsed) {
   std::string text;
-  sim::append(text,
-              "%.3g s of virtual time after %.0f s, %zu program%s; it ends at %.6g s at the latest",
-              seconds(standing.now), seconds(elapsed), standing.running,
-              standing.running == 1 ? " runs" : "s run", seconds(standing.limit));
+  anyrdma::append(
+      text, "%.3g s of virtual time after %.0f s, %zu program%s; it ends at %.6g s at the latest",
+      seconds(standing.now), seconds(elapsed), standing.running,
+      standing.running == 1 ? " runs" : "s run", seconds(standing.limit));
   return text;
 }
 

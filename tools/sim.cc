@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "base/printable.h"
+#include "base/text.h"
 #include "sim/debug/cluster/destination.h"
 #include "sim/findings.h"
 #include "sim/machines/machines.h"
 #include "sim/scenarios/watch.h"
-#include "sim/text/printable.h"
-#include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/debugging.h"
 #include "tools/interruption.h"
@@ -142,16 +142,14 @@ Exit run_trial(const ProgramScenario& scenario, const sim::Trial& trial,
 /// The summary, as far as it is wanted.
 void print_end(const SimOptions& options, std::uint64_t seed, Simulation& simulation,
                const sim::Outcome& outcome) {
-  const auto print = [](const std::string& text) {
-    std::fputs(sim::printable(text).c_str(), stdout);
-  };
+  const auto print = [](const std::string& text) { std::fputs(printable(text).c_str(), stdout); };
   if (!options.quiet) print(simulation.endings());
   if (options.trace) print(simulation.world().trace().text());
   for (const sim::FaultStatus& status : outcome.faults) print(status.to_string() + "\n");
   if (!options.quiet) {
     std::printf("seed %llu, %s s of virtual time, trace hash %016llx\n",
                 static_cast<unsigned long long>(seed),
-                sim::seconds_text(simulation.world().now().time_since_epoch()).c_str(),
+                seconds_text(simulation.world().now().time_since_epoch()).c_str(),
                 static_cast<unsigned long long>(outcome.trace_hash));
   }
   std::fflush(stdout);
@@ -174,9 +172,9 @@ SimulationOptions settings_of(const SimOptions& options) {
 }
 
 void print_problem(const SimOptions& options, const std::string& problem) {
-  std::fprintf(stderr, "anyrdma: %s", sim::printable(problem).c_str());
+  std::fprintf(stderr, "anyrdma: %s", printable(problem).c_str());
   if (!options.gdb && !options.command.empty())
-    std::fprintf(stderr, "debug: %s\n", sim::printable(debug_command(options.command)).c_str());
+    std::fprintf(stderr, "debug: %s\n", printable(debug_command(options.command)).c_str());
 }
 
 }  // namespace

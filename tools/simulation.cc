@@ -16,6 +16,8 @@
 #include <utility>
 #include <variant>
 
+#include "base/printable.h"
+#include "base/text.h"
 #include "recording/sink.h"
 #include "recording/tape.h"
 #include "sim/explore/explore.h"
@@ -26,8 +28,6 @@
 #include "sim/programs/sandbox.h"
 #include "sim/programs/stack_report.h"
 #include "sim/recorder.h"
-#include "sim/text/printable.h"
-#include "sim/text/text.h"
 #include "sim/world.h"
 #include "tools/judgement.h"
 #include "tools/output_files.h"
@@ -276,7 +276,7 @@ class Simulation::Run {
   }
 
   void tell_crash(const std::string& name, int status, std::string_view stacks) {
-    const std::string how = sim::ending_text(status);
+    const std::string how = anyrdma::ending_text(status);
     if (told_.insert(name + " " + how).second && world_.recorder() != nullptr)
       world_.recorder()->crash(name, how, stacks);
   }
@@ -287,7 +287,8 @@ class Simulation::Run {
     if (!crash.of_child) {
       crashes_[crash.program] = std::move(stacks);
     } else if (!judgement_.may_crash(crash.program->name(), number_of(*crash.program))) {
-      crashes_of_children_ += crash.process + " " + sim::ending_text(crash.signal) + "\n" + stacks;
+      crashes_of_children_ +=
+          crash.process + " " + anyrdma::ending_text(crash.signal) + "\n" + stacks;
       tell_crash(crash.process, crash.signal, stacks);
     }
   }
@@ -325,7 +326,7 @@ class Simulation::Run {
     const verbs::Duration when = interrupted ? world_.now().time_since_epoch() : end;
     const bool deadlock = !late && !interrupted;
     std::string text = std::string(deadlock ? "deadlock: " : "") + why +
-                       (" at " + sim::seconds_text(when)) + " s, and these wait:\n" +
+                       (" at " + seconds_text(when)) + " s, and these wait:\n" +
                        world_.stuck_report();
     if (options_.stacks)
       text += "They are at these places:\n" + sim::programs::stack_report(sandbox_);
@@ -413,15 +414,15 @@ class Simulation::Run {
     if (options_.lines_said != nullptr && !options_.lines_said->is_new(++lines_)) return;
     progress_.clear();
     // As one, whatever bytes there are.
-    const std::string text =
-        sim::seconds_text(line.time.time_since_epoch()) + " " + sim::printable_line(line.program) +
-        ": " + (options_.raw ? std::string(line.text) : sim::printable(line.text)) + "\n";
+    const std::string text = seconds_text(line.time.time_since_epoch()) + " " +
+                             printable_line(line.program) + ": " +
+                             (options_.raw ? std::string(line.text) : printable(line.text)) + "\n";
     std::fwrite(text.data(), 1, text.size(), line.error ? stderr : stdout);
   }
 
   static void print_call(verbs::Instant time, std::string_view thread, std::string_view call) {
-    std::fprintf(stderr, "%s %s%s", sim::seconds_text(time.time_since_epoch()).c_str(),
-                 sim::printable(thread).c_str(), sim::printable(call).c_str());
+    std::fprintf(stderr, "%s %s%s", seconds_text(time.time_since_epoch()).c_str(),
+                 printable(thread).c_str(), printable(call).c_str());
   }
 
   /// Timers of a server that nobody talks to run for ever.

@@ -10,7 +10,7 @@
 
 #include "sim/machines/executable.h"
 #include "sim/machines/installation.h"
-#include "sim/text/printable.h"
+#include "base/printable.h"
 #include "transport/open/environment.h"
 
 namespace anyrdma::tools {
@@ -54,7 +54,7 @@ std::filesystem::path own_path() {
 }  // namespace
 
 void say(const std::string& sentence) {
-  const std::string text = sim::printable(sim::with_short_words(sentence));
+  const std::string text = printable(with_short_words(sentence));
   std::fprintf(stderr, "anyrdma: %s\n", text.c_str());
 }
 

@@ -13,7 +13,7 @@
 #include "recording/view/perfetto.h"
 #include "recording/view/story.h"
 #include "recording/view/text.h"
-#include "sim/text/printable.h"
+#include "base/printable.h"
 #include "tools/exit.h"
 #include "tools/start.h"
 #include "transport/fault/plan/scalars.h"
@@ -142,7 +142,7 @@ int trace(const TraceOptions& options) {
 int trace_summary(const std::string& file) {
   const auto story = read_or_say(file);
   if (!story) return kTrouble;
-  std::fputs(sim::printable(recording::summary_of(*story)).c_str(), stdout);
+  std::fputs(printable(recording::summary_of(*story)).c_str(), stdout);
   return flushed(0);
 }
 
@@ -153,7 +153,7 @@ int trace_diff(const std::string& left, const std::string& right, const std::str
   if (!html.empty() && !page_or_say({&*one, &*other}, html)) return kTrouble;
   const auto difference = recording::difference_of(*one, *other);
   if (!difference) return 0;
-  std::fputs(sim::printable(difference->text).c_str(), stdout);
+  std::fputs(printable(difference->text).c_str(), stdout);
   return flushed(static_cast<int>(Exit::kFailed));
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.h"
 #include "recording/view/narrator.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -20,7 +20,7 @@ struct Cause {
 };
 
 std::string at(Duration time) {
-  return " at " + sim::seconds_text(time) + " s";
+  return " at " + seconds_text(time) + " s";
 }
 
 class Causes {

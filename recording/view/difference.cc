@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <map>
 
+#include "base/text.h"
 #include "recording/view/text.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -65,7 +65,7 @@ class Facts {
   void add(std::size_t number) {
     const Record& record = story_.records[number];
     const Duration now = record.time;
-    fact(now, number, "time", sim::seconds_text(now));
+    fact(now, number, "time", seconds_text(now));
     fact(now, number, "kind", std::string(to_string(record.kind)));
     fact(now, number, "place", lane(record.lane));
     fact(now, number, "name", record.name);
@@ -92,7 +92,7 @@ class Facts {
     fact(now, number, "length", record.bytes ? std::to_string(*record.bytes) : "");
     if (!record.arrives) return fact(now, number, "fate", record.fate);
     fact(now, number, "fate", kUnderWay);
-    fact(now, number, "arrival", sim::seconds_text(*record.arrives));
+    fact(now, number, "arrival", seconds_text(*record.arrives));
     fact(*record.arrives, number, "fate", record.fate.empty() ? kTaken : record.fate);
   }
 
@@ -138,7 +138,7 @@ Difference describe(const Story& left, const Story& right, const Fact* one, cons
     difference.sentence = "one has the " + one->what + " (" + one->text + "), the other the " +
                           other->what + " (" + other->text + ")";
   }
-  difference.sentence += ", at " + sim::seconds_text(earlier->time) + " s";
+  difference.sentence += ", at " + seconds_text(earlier->time) + " s";
   difference.text = difference.sentence + "\n\nthe first:\n" +
                     surroundings(left, record(one), '<') + "\nthe second:\n" +
                     surroundings(right, record(other), '>');

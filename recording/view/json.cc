@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "sim/text/printable.h"
-#include "sim/text/text.h"
+#include "base/printable.h"
+#include "base/text.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -129,7 +129,7 @@ std::string line_of(const Record& record, std::size_t number) {
 std::string json_string(std::string_view text) {
   std::string quoted = "\"";
   while (!text.empty()) {
-    const std::size_t size = sim::character_at(text);
+    const std::size_t size = character_at(text);
     if (size == 0) {
       quoted += kReplacement;
       text.remove_prefix(1);
@@ -137,10 +137,10 @@ std::string json_string(std::string_view text) {
     }
     const auto first = static_cast<std::uint8_t>(text.front());
     if (first < 0x20 || first == 0x7f) {
-      sim::append(quoted, "\\u%04x", first);
-    } else if (sim::is_unprintable(text.substr(0, size))) {
-      sim::append(quoted, "\\u%04x",
-                  static_cast<unsigned>(sim::code_point_of(text.substr(0, size))));
+      anyrdma::append(quoted, "\\u%04x", first);
+    } else if (is_unprintable(text.substr(0, size))) {
+      anyrdma::append(quoted, "\\u%04x",
+                      static_cast<unsigned>(code_point_of(text.substr(0, size))));
     } else {
       if (first == '"' || first == '\\') quoted += '\\';
       quoted += text.substr(0, size);

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cstdio>
 
+#include "base/text.h"
+#include "recording/packets/fields.h"
+#include "recording/packets/packet_text.h"
 #include "recording/view/names.h"
-#include "sim/packets/fields.h"
-#include "sim/packets/packet_text.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> take_number(Fields& fields, std::string_view name) 
 
 std::string hex_number(std::uint64_t number) {
   std::string text;
-  sim::append(text, "0x%llx", static_cast<unsigned long long>(number));
+  anyrdma::append(text, "0x%llx", static_cast<unsigned long long>(number));
   return text;
 }
 
@@ -180,7 +180,7 @@ void Narrator::take_of_id(const Entry& entry) {
 void Narrator::on_end(const Entry& entry) {
   story_.verdict = entry.texts[0];
   if (story_.clock == kRealClock) return;  // no two runs are the same
-  sim::append(story_.hash, "%016llx", static_cast<unsigned long long>(entry.numbers[0]));
+  anyrdma::append(story_.hash, "%016llx", static_cast<unsigned long long>(entry.numbers[0]));
 }
 
 // --- the run ------------------------------------------------------------------------------------
@@ -270,9 +270,9 @@ Record& Narrator::add(const Entry& entry, RecordKind kind, std::size_t lane) {
 // --- messages -----------------------------------------------------------------------------------
 
 void Narrator::on_sent(const Entry& entry) {
-  sim::FieldReader reader(bytes_of(entry.texts[1]));
+  FieldReader reader(bytes_of(entry.texts[1]));
   std::string text;
-  sim::append_packet(text, reader);
+  append_packet(text, reader);
   messages_.push_back({.record = story_.records.size(), .copied_to = std::nullopt});
   Record& record = add(entry, RecordKind::kMessage, lane_at(entry.numbers[0]));
   record.name = split_text(text, record.fields);
@@ -377,9 +377,9 @@ void Narrator::on_queued(const Entry& entry) {
   record.about.push_back(id);
   if (owes != id) record.about.push_back(owes);
   if (entry.texts[0].empty()) return;
-  sim::FieldReader reader(bytes_of(entry.texts[0]));
+  FieldReader reader(bytes_of(entry.texts[0]));
   std::string text;
-  sim::append_parameters(text, reader);
+  append_parameters(text, reader);
   (void)split_text(text, record.fields);
 }
 

@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "sim/packets/packet_restore.h"
-#include "verbs/soft/wire/frame.h"
-#include "verbs/soft/wire/icrc.h"
+#include "recording/packets/packet_restore.h"
+#include "verbs/soft/frame.h"
+#include "verbs/soft/icrc.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -184,8 +184,8 @@ class Pcapng {
     std::memcpy(packet_->source.raw, raw, sizeof(ibv_gid));
     std::memcpy(packet_->destination.raw, raw + sizeof(ibv_gid), sizeof(ibv_gid));
     packet_->udp_source_port = record.udp_source_port;
-    sim::FieldReader fields({raw + kGids, record.packet.size() - kGids});
-    const std::size_t kept = sim::restore_packet(fields, *packet_);
+    FieldReader fields({raw + kGids, record.packet.size() - kGids});
+    const std::size_t kept = restore_packet(fields, *packet_);
     if (kept == 0) return;
     // Dissectors of RoCE take what a capture has cut off for malformed.
     const bool whole = packet_->ip_protocol == 0;

@@ -3,9 +3,9 @@
 #include <array>
 #include <map>
 
+#include "base/text.h"
 #include "recording/view/text.h"
 #include "recording/view/troubles.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -75,7 +75,7 @@ class Summary {
   [[nodiscard]] std::vector<std::string> moments() const {
     std::vector<std::string> lines;
     for (const Moment& each : story_.moments) {
-      lines.push_back(sim::seconds_text(each.time) + " s: " + each.why);
+      lines.push_back(seconds_text(each.time) + " s: " + each.why);
       const std::vector<std::string>& stack = story_.records[each.at].stack;
       for (std::size_t i = 0; i < std::min(stack.size(), kStackLinesMax); ++i)
         lines.back() += "\n  " + stack[i];
@@ -104,8 +104,7 @@ class Summary {
     std::string text = story_.verdict.empty() ? "no verdict" : story_.verdict;
     if (!story_.seed.empty()) text += ", seed " + story_.seed;
     if (!story_.records.empty()) {
-      text +=
-          ", " + sim::seconds_text(story_.records.back().time) + " s of " + story_.clock + " time";
+      text += ", " + seconds_text(story_.records.back().time) + " s of " + story_.clock + " time";
     }
     if (!story_.hash.empty()) text += ", trace hash " + story_.hash;
     line(text);
@@ -135,7 +134,7 @@ class Summary {
         if (record.fate == kUnseen) {
           ++unseen_;
         } else if (!record.arrives || !record.fate.empty()) {
-          losses_.push_back(sim::seconds_text(record.time) + " s: " + record.name + " from " +
+          losses_.push_back(seconds_text(record.time) + " s: " + record.name + " from " +
                             story_.lanes[record.lane].name +
                             (record.fate.empty() ? std::string() : ", " + record.fate));
         }
@@ -151,7 +150,7 @@ class Summary {
       case RecordKind::kWait:
         if (!record.ends) {
           waits_.push_back(story_.lanes[record.lane].name + " for " + record.purpose + " since " +
-                           sim::seconds_text(record.time) + " s");
+                           seconds_text(record.time) + " s");
         }
         return;
       case RecordKind::kState:
@@ -169,7 +168,7 @@ class Summary {
     ++events_[name];
     if (record.fetched && !record.acknowledged) {
       unacknowledged_.push_back(name + " of " + story_.lanes[record.lane].name + ", fetched at " +
-                                sim::seconds_text(*record.fetched) + " s");
+                                seconds_text(*record.fetched) + " s");
     }
     if (record.about.empty()) return;
     for (const Step& step : kSteps) {
@@ -200,9 +199,8 @@ class Summary {
       std::vector<Duration>& all = found->second;
       std::sort(all.begin(), all.end());
       line(std::string(step.call) + " to its event: " + std::to_string(all.size()) +
-           " times, from " + sim::seconds_text(all.front()) + " to " +
-           sim::seconds_text(all.back()) + " s, half within " +
-           sim::seconds_text(all[(all.size() - 1) / 2]) + " s");
+           " times, from " + seconds_text(all.front()) + " to " + seconds_text(all.back()) +
+           " s, half within " + seconds_text(all[(all.size() - 1) / 2]) + " s");
     }
   }
 
@@ -211,7 +209,7 @@ class Summary {
     std::vector<std::string> effects;
     for (const Record& record : story_.records) {
       if (record.kind == RecordKind::kFault)
-        effects.push_back(sim::seconds_text(record.time) + " s: " + record.effect);
+        effects.push_back(seconds_text(record.time) + " s: " + record.effect);
     }
     list("what faults did", effects);
   }

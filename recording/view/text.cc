@@ -1,7 +1,7 @@
 #include "recording/view/text.h"
 
-#include "sim/text/printable.h"
-#include "sim/text/text.h"
+#include "base/printable.h"
+#include "base/text.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -21,7 +21,7 @@ std::string fields(const Record& record) {
 }
 
 std::string time(const std::optional<Duration>& when) {
-  return when ? sim::seconds_text(*when) : "never";
+  return when ? seconds_text(*when) : "never";
 }
 
 std::string message(const Story& story, const Record& record) {
@@ -72,12 +72,12 @@ std::string rest_of(const Story& story, const Record& record) {
 
 std::string raw_line_of(const Story& story, std::size_t number) {
   const Record& record = story.records[number];
-  return sim::seconds_text(record.time) + " " + story.lanes[record.lane].name +
-         rest_of(story, record) + about(story, record);
+  return seconds_text(record.time) + " " + story.lanes[record.lane].name + rest_of(story, record) +
+         about(story, record);
 }
 
 std::string line_of(const Story& story, std::size_t number) {
-  return sim::printable_line(raw_line_of(story, number));
+  return printable_line(raw_line_of(story, number));
 }
 
 }  // namespace anyrdma::recording

@@ -12,7 +12,7 @@ namespace anyrdma::recording {
 
 /// Returns one record as a line without newline: "0.000008000 client -> server REQ id=0x1 ...,
 /// arrives 0.000010000". Control characters, and characters that reorder text, are escaped
-/// (sim/text/printable.h).
+/// (base/printable.h).
 [[nodiscard]] std::string line_of(const Story& story, std::size_t record);
 /// Returns the same without escapes: more than one line if a program's text has newlines.
 [[nodiscard]] std::string raw_line_of(const Story& story, std::size_t record);

@@ -8,7 +8,7 @@
 #include <map>
 #include <utility>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 #include "verbs/soft/rc_constants.h"
 
 namespace anyrdma::recording {
@@ -32,7 +32,7 @@ std::string wait_text(const std::string& field) {
   std::from_chars(field.data(), field.data() + field.size(), number);
   const auto wait = verbs::soft::rnr_delay(static_cast<std::uint8_t>(number & 31));
   std::string text;
-  sim::append(text, "%g ms", static_cast<double>(wait.count()) / 1e6);
+  anyrdma::append(text, "%g ms", static_cast<double>(wait.count()) / 1e6);
   return text;
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "sim/packets/packet_fields.h"
+#include "recording/packets/packet_fields.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -52,8 +52,8 @@ void IdObserver::on_event(Step step, std::uint64_t id, std::uint64_t listener,
     return sink_.put(
         entry_of<EntryKind::kFetched>(kOwnLane, id, type, Addresses(event.id->route.addr).bytes()));
   }
-  sim::FieldWriter fields;
-  sim::put_parameters(fields, event);
+  FieldWriter fields;
+  put_parameters(fields, event);
   const std::uint64_t is_datagram = event.id == nullptr ? 0 : datagram(*event.id);
   sink_.put(entry_of<EntryKind::kQueued>(kOwnLane, id, listener, type, event.status, is_datagram,
                                          fields.bytes()));

@@ -1,6 +1,6 @@
 // What came of an exploration, for people.
+#include "base/text.h"
 #include "sim/explore/explore.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::sim {
 namespace {

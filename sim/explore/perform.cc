@@ -1,9 +1,9 @@
 #include "sim/explore/perform.h"
 
+#include "base/text.h"
 #include "sim/explore/outcome_bytes.h"
 #include "sim/explore/run_pool.h"
 #include "sim/findings.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::sim {
 namespace {

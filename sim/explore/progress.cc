@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 
 namespace anyrdma::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::sim {

@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/machines/drop_in.h"
 #include "sim/machines/executable.h"
 #include "sim/machines/verify.h"
 #include "sim/mistakes.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::sim {
 namespace {

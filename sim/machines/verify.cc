@@ -18,7 +18,7 @@
 #include <system_error>
 #include <utility>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 
 extern char** environ;
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "sim/packets/ip_packet.h"
+#include "recording/packets/ip_packet.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/sockets.h"
 
@@ -26,15 +26,15 @@ constexpr std::size_t kOverhead = 768;
 }  // namespace
 
 void Sockets::on_ip(Host& at, const Packet& packet) {
-  if (const auto fragment = fragment_of(packet)) {
+  if (const auto fragment = recording::fragment_of(packet)) {
     const auto whole = parts_.add(sandbox_.world().now(), packet, *fragment);
     const bool is_ours =
-        whole && fragment->protocol == kIpUdp &&
-        checksum_is_right(packet.source, packet.destination, fragment->protocol, *whole);
+        whole && fragment->protocol == recording::kIpUdp &&
+        recording::checksum_is_right(packet.source, packet.destination, fragment->protocol, *whole);
     if (is_ours) on_datagram(at, packet, *whole);
-  } else if (packet.ip_protocol == kIpTcp) {
+  } else if (packet.ip_protocol == recording::kIpTcp) {
     if (const auto arrival = tcp_arrival(packet)) streams_.on_arrival(at, *arrival);
-  } else if (packet.ip_protocol == kIpUdp) {
+  } else if (packet.ip_protocol == recording::kIpUdp) {
     on_datagram(at, packet, packet.payload());
   } else {
     on_refusal(at, packet);
@@ -48,7 +48,7 @@ void Sockets::on_datagram(Host& at, const Packet& packet, std::span<const std::u
   Packet lost;
   lost.source = packet.source;
   lost.destination = packet.destination;
-  lost.ip_protocol = kIpUdp;
+  lost.ip_protocol = recording::kIpUdp;
   lost.size = static_cast<std::uint16_t>(std::min(payload.size(), lost.storage.size()));
   std::copy_n(payload.begin(), lost.size, lost.storage.begin());
   sender_.refuse(at, lost);
@@ -56,7 +56,7 @@ void Sockets::on_datagram(Host& at, const Packet& packet, std::span<const std::u
 
 /// Who is connected hears of it.
 void Sockets::on_refusal(Host& at, const Packet& packet) {
-  const auto ports = read_refusal(packet);
+  const auto ports = recording::read_refusal(packet);
   if (!ports) return;
   const std::string name = name_of(at, ports->source, SOCK_DGRAM);
   const auto inode = inodes_.find(name);

@@ -11,11 +11,11 @@
 #include <optional>
 #include <string_view>
 
+#include "base/text.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
 #include "sim/stacks/unwinder.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::sim::programs {
 namespace {

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "sim/host.h"
 #include "sim/mistakes.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/stacks/unwinder.h"
-#include "sim/text/text.h"
 #include "transport/fault/plan/finding_call.h"
 
 namespace anyrdma::sim::programs {

@@ -11,7 +11,7 @@
 
 #include "sim/mistakes.h"
 #include "sim/programs/sandbox.h"
-#include "sim/text/text.h"
+#include "base/text.h"
 
 namespace anyrdma::sim::programs {
 

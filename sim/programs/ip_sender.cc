@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sim/packets/ip_packet.h"
+#include "recording/packets/ip_packet.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -51,27 +51,27 @@ void IpSender::send(Host& from, const Address& source, const Address& destinatio
                     const tcp::Segment& segment) {
   prepare(source, destination);
   const std::size_t scale = segment.has(tcp::kSyn) ? 0 : tcp::kWindowScale;
-  write_tcp(*packet_,
-            {.source = source.port,
-             .destination = destination.port,
-             .sequence = segment.sequence,
-             .acknowledged = segment.acknowledged,
-             .flags = segment.flags,
-             .window = static_cast<std::uint16_t>(segment.window >> scale)},
-            tcp::kSegmentMax, tcp::kWindowScale, segment.data);
+  recording::write_tcp(*packet_,
+                       {.source = source.port,
+                        .destination = destination.port,
+                        .sequence = segment.sequence,
+                        .acknowledged = segment.acknowledged,
+                        .flags = segment.flags,
+                        .window = static_cast<std::uint16_t>(segment.window >> scale)},
+                       tcp::kSegmentMax, tcp::kWindowScale, segment.data);
   send_packet(from);
 }
 
 void IpSender::send(Host& from, const Address& source, const Address& destination,
                     std::span<const std::byte> datagram) {
   prepare(source, destination);
-  std::vector<std::uint8_t> whole(UdpHeader::kBytes + datagram.size());
+  std::vector<std::uint8_t> whole(recording::UdpHeader::kBytes + datagram.size());
   if (!datagram.empty())
-    std::memcpy(whole.data() + UdpHeader::kBytes, datagram.data(), datagram.size());
-  seal_udp(packet_->source, packet_->destination,
-           {.source = source.port, .destination = destination.port}, whole);
+    std::memcpy(whole.data() + recording::UdpHeader::kBytes, datagram.data(), datagram.size());
+  recording::seal_udp(packet_->source, packet_->destination,
+                      {.source = source.port, .destination = destination.port}, whole);
   if (whole.size() <= kPartMax) {
-    packet_->ip_protocol = kIpUdp;
+    packet_->ip_protocol = recording::kIpUdp;
     packet_->size = static_cast<std::uint16_t>(whole.size());
     std::copy(whole.begin(), whole.end(), packet_->storage.begin());
     return send_packet(from);
@@ -79,25 +79,25 @@ void IpSender::send(Host& from, const Address& source, const Address& destinatio
   ++identification_;
   for (std::size_t at = 0; at < whole.size(); at += kPartMax) {
     const std::size_t size = std::min(kPartMax, whole.size() - at);
-    write_fragment(*packet_, {.protocol = kIpUdp,
-                              .identification = identification_,
-                              .offset = at,
-                              .more = at + size < whole.size(),
-                              .data = std::span(whole).subspan(at, size)});
+    recording::write_fragment(*packet_, {.protocol = recording::kIpUdp,
+                                         .identification = identification_,
+                                         .offset = at,
+                                         .more = at + size < whole.size(),
+                                         .data = std::span(whole).subspan(at, size)});
     send_packet(from);
   }
 }
 
 void IpSender::refuse(Host& from, const Packet& lost) {
   prepare(Address::from_gid(lost.destination), Address::from_gid(lost.source));
-  write_refusal(*packet_, lost);
+  recording::write_refusal(*packet_, lost);
   send_packet(from);
 }
 
 std::optional<TcpArrival> tcp_arrival(const Packet& packet) {
-  const auto view = read_tcp(packet.payload());
+  const auto view = recording::read_tcp(packet.payload());
   if (!view) return std::nullopt;
-  const std::size_t scale = view->header.has(TcpHeader::kSyn) ? 0 : tcp::kWindowScale;
+  const std::size_t scale = view->header.has(recording::TcpHeader::kSyn) ? 0 : tcp::kWindowScale;
   return TcpArrival{.local = address_of(packet.destination, view->header.destination),
                     .peer = address_of(packet.source, view->header.source),
                     .segment = {.sequence = view->header.sequence,
@@ -109,7 +109,7 @@ std::optional<TcpArrival> tcp_arrival(const Packet& packet) {
 
 std::optional<UdpArrival> udp_arrival(const ibv_gid& source, const ibv_gid& destination,
                                       std::span<const std::uint8_t> payload) {
-  const auto view = read_udp(payload);
+  const auto view = recording::read_udp(payload);
   if (!view) return std::nullopt;
   return UdpArrival{.local = address_of(destination, view->header.destination),
                     .peer = address_of(source, view->header.source),

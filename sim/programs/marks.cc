@@ -4,12 +4,12 @@
 #include <span>
 #include <string>
 
+#include "base/text.h"
 #include "sim/findings.h"
 #include "sim/points/mark_call.h"
 #include "sim/points/marks.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
-#include "sim/text/text.h"
 
 namespace anyrdma::sim::programs {
 

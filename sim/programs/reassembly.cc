@@ -13,7 +13,7 @@ constexpr std::size_t kBytesMax = 65535;
 
 std::optional<std::vector<std::uint8_t>> Reassembly::add(verbs::Instant now,
                                                          const verbs::soft::Packet& packet,
-                                                         const Fragment& fragment) {
+                                                         const recording::Fragment& fragment) {
   std::erase_if(datagrams_,
                 [now](const auto& each) { return now - each.second.begun > kPatience; });
   if (fragment.offset + fragment.data.size() > kBytesMax) return std::nullopt;

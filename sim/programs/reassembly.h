@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "sim/packets/ip_packet.h"
+#include "recording/packets/ip_packet.h"
 #include "verbs/time.h"
 
 namespace anyrdma::sim::programs {
@@ -19,7 +19,7 @@ class Reassembly {
   /// datagram is dropped after 30 s of virtual time.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> add(verbs::Instant now,
                                                              const verbs::soft::Packet& packet,
-                                                             const Fragment& fragment);
+                                                             const recording::Fragment& fragment);
 
  private:
   using Ip = std::array<std::uint8_t, 16>;

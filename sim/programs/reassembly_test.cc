@@ -19,7 +19,7 @@ class Parts : public ::testing::Test {
   std::optional<std::vector<std::uint8_t>> add(std::size_t begin, std::size_t end,
                                                std::uint32_t identification = 1) {
     return reassembly.add(now, packet,
-                          {.protocol = kIpUdp,
+                          {.protocol = recording::kIpUdp,
                            .identification = identification,
                            .offset = begin,
                            .more = end != all.size(),

@@ -17,12 +17,12 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/mistakes.h"
 #include "sim/programs/blocked_call.h"
 #include "sim/programs/new_program.h"
 #include "sim/programs/signals.h"
-#include "sim/programs/syscalls/table.h"
-#include "sim/text/text.h"
+#include "sim/programs/system_calls.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/launch.h"
 #include "verbs/assert.h"

@@ -12,14 +12,13 @@
 #include <system_error>
 #include <utility>
 
+#include "base/text.h"
 #include "sim/points/mark_call.h"
 #include "sim/programs/blocked_call.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
-#include "sim/programs/syscalls/handlers.h"
-#include "sim/programs/syscalls/table.h"
-#include "sim/text/text.h"
+#include "sim/programs/system_calls.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/state_print.h"
 #include "transport/realtime/point_call.h"

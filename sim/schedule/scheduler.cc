@@ -5,7 +5,7 @@
 #include <iterator>
 #include <mutex>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 #include "verbs/assert.h"
 #include "verbs/foreign_thread.h"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <memory>
 
-#include "verbs/soft/wire/icrc.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/wire/pcap.h"
 
 namespace anyrdma::sim {

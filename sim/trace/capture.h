@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "verbs/soft/frame.h"
 #include "verbs/soft/packet.h"
-#include "verbs/soft/wire/frame.h"
 #include "verbs/time.h"
 
 namespace anyrdma::sim {

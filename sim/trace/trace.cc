@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 
-#include "sim/packets/packet_fields.h"
+#include "recording/packets/packet_fields.h"
 #include "sim/trace/hash.h"
 #include "verbs/assert.h"
 
@@ -58,11 +58,12 @@ void Trace::add(Instant now, RecordKind kind, HostIndex host, HostIndex peer,
   bytes_.insert(bytes_.end(), fields.begin(), fields.end());
 }
 
-void Trace::send(Instant now, HostIndex from, HostIndex to, const FieldWriter& fields) {
+void Trace::send(Instant now, HostIndex from, HostIndex to, const recording::FieldWriter& fields) {
   if (on()) add(now, RecordKind::kSend, from, to, fields.bytes());
 }
 
-void Trace::drop(Instant now, HostIndex at, HostIndex peer, DropCause cause, FieldWriter& fields) {
+void Trace::drop(Instant now, HostIndex at, HostIndex peer, DropCause cause,
+                 recording::FieldWriter& fields) {
   if (!on()) return;
   fields.put(static_cast<std::uint8_t>(cause));
   add(now, RecordKind::kDrop, at, peer, fields.bytes());
@@ -71,7 +72,7 @@ void Trace::drop(Instant now, HostIndex at, HostIndex peer, DropCause cause, Fie
 void Trace::drop_message(Instant now, HostIndex at, ibcm::DropReason reason,
                          std::uint16_t attribute) {
   if (!on()) return;
-  FieldWriter out;
+  recording::FieldWriter out;
   out.put(static_cast<std::uint8_t>(reason));
   out.put(attribute);
   add(now, RecordKind::kDropMessage, at, kNoHost, out.bytes());
@@ -80,12 +81,12 @@ void Trace::drop_message(Instant now, HostIndex at, ibcm::DropReason reason,
 void Trace::event(Instant now, HostIndex at, transport::EventObserver::Step step, std::uint64_t id,
                   std::uint64_t listener, const rdma_cm_event& event) {
   if (!on()) return;
-  FieldWriter out;
+  recording::FieldWriter out;
   out.put(id);
   out.put(listener);
   out.put(static_cast<std::uint8_t>(event.event));
   out.put(static_cast<std::uint32_t>(event.status));
-  put_parameters(out, event);
+  recording::put_parameters(out, event);
   const bool queued = step == transport::EventObserver::Step::kQueued;
   add(now, queued ? RecordKind::kQueued : RecordKind::kFetched, at, kNoHost, out.bytes());
 }
@@ -96,7 +97,7 @@ void Trace::fault(Instant now, std::string_view text) {
 
 void Trace::choice(Instant now, std::uint64_t point, std::uint32_t choice) {
   if (!on()) return;
-  FieldWriter out;
+  recording::FieldWriter out;
   out.put(point);
   out.put(choice);
   add(now, RecordKind::kChoice, kNoHost, kNoHost, out.bytes());

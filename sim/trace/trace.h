@@ -11,13 +11,16 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/options.h"
-#include "sim/packets/fields.h"
+#include "recording/packets/fields.h"
+#include "sim/trace/tracing.h"
 #include "transport/ibcm/agent.h"
 #include "transport/transport.h"
 #include "verbs/soft/packet.h"
+#include "verbs/time.h"
 
 namespace anyrdma::sim {
+
+using verbs::Instant;
 
 /// Names a host in a trace.
 enum class HostIndex : std::uint16_t {};
@@ -81,10 +84,11 @@ class Trace {
   // --- for the simulator; each does nothing when tracing is off ---------------------------------
   [[nodiscard]] HostIndex add_host(std::string_view name);
   [[nodiscard]] std::string_view name_of(HostIndex host) const;
-  void send(Instant now, HostIndex from, HostIndex to, const FieldWriter& fields);
+  void send(Instant now, HostIndex from, HostIndex to, const recording::FieldWriter& fields);
   /// Records a lost packet. `fields`: the encoded packet, since the packet may be destroyed already
   /// when its loss is known.
-  void drop(Instant now, HostIndex at, HostIndex peer, DropCause cause, FieldWriter& fields);
+  void drop(Instant now, HostIndex at, HostIndex peer, DropCause cause,
+            recording::FieldWriter& fields);
   void drop_message(Instant now, HostIndex at, ibcm::DropReason reason, std::uint16_t attribute);
   void event(Instant now, HostIndex at, transport::EventObserver::Step step, std::uint64_t id,
              std::uint64_t listener, const rdma_cm_event& event);

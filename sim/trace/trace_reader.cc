@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 #include "transport/event_name.h"
 #include "transport/ibcm/names.h"
 

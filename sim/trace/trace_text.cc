@@ -6,11 +6,11 @@
 #include <cstring>
 #include <string>
 
-#include "sim/fault_plan.h"
-#include "sim/packets/packet_text.h"
-#include "sim/text/text.h"
+#include "base/text.h"
+#include "recording/packets/packet_text.h"
 #include "sim/trace/trace.h"
 #include "transport/event_name.h"
+#include "transport/fault/plan/part.h"
 #include "transport/ibcm/names.h"
 
 namespace anyrdma::sim {
@@ -20,14 +20,14 @@ constexpr std::size_t kGids = 2 * sizeof(ibv_gid);
 
 // --- events -------------------------------------------------------------------------------------
 
-void append_event(std::string& text, FieldReader& fields) {
+void append_event(std::string& text, recording::FieldReader& fields) {
   append(text, "id=%llu", static_cast<unsigned long long>(fields.take<std::uint64_t>()));
   const auto listener = fields.take<std::uint64_t>();
   text += ' ';
   text += transport::short_event_name(static_cast<rdma_cm_event_type>(fields.take<std::uint8_t>()));
   if (listener != 0) append(text, " listener=%llu", static_cast<unsigned long long>(listener));
   append(text, " status=%d", static_cast<int>(fields.take<std::uint32_t>()));
-  append_parameters(text, fields);
+  recording::append_parameters(text, fields);
 }
 
 void append_readable(std::string& text, std::span<const std::uint8_t> bytes) {
@@ -70,26 +70,26 @@ std::string_view to_string(DropCause cause) {
 
 std::string Trace::line(std::size_t i) const {
   const TraceRecord record = this->record(i);
-  FieldReader fields(record.fields);
+  recording::FieldReader fields(record.fields);
   std::string text = seconds_text(record.time.time_since_epoch()) + " ";
   if (record.host != kNoHost) text += std::string(name_of(record.host)) + " ";
   switch (record.kind) {
     case RecordKind::kSend:
       text += "-> " + std::string(name_of(record.peer)) + " ";
       (void)fields.take_bytes(kGids);
-      append_packet(text, fields);
+      recording::append_packet(text, fields);
       break;
     case RecordKind::kDrop:
       text += "drop";
       if (record.peer != kNoHost) text += " (" + std::string(name_of(record.peer)) + ")";
       text += ": " + std::string(to_string(DropCause{record.fields.back()})) + ": ";
       (void)fields.take_bytes(kGids);
-      append_packet(text, fields);
+      recording::append_packet(text, fields);
       break;
     case RecordKind::kDropMessage: {
       const auto reason = static_cast<ibcm::DropReason>(fields.take<std::uint8_t>());
-      text += "ignores " + std::string(to_string(CmMessage{fields.take<std::uint16_t>()})) + ": " +
-              std::string(ibcm::to_string(reason));
+      text += "ignores " + std::string(to_string(fault::CmMessage{fields.take<std::uint16_t>()})) +
+              ": " + std::string(ibcm::to_string(reason));
       break;
     }
     case RecordKind::kQueued:

@@ -6,8 +6,8 @@
 
 #include "transport/ibcm/wire/rep.h"
 #include "transport/ibcm/wire/req.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/wire/headers.h"
-#include "verbs/soft/wire/icrc.h"
 
 namespace {
 

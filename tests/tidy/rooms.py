@@ -4,6 +4,7 @@ import re
 
 # The longest prefix decides. None: chooses freely.
 ROOMS = {
+    "base": ["base"],
     "verbs": ["verbs"],
     "verbs/wire": ["verbs/wire"],
     "verbs/testing": ["verbs", "verbs/wire"],
@@ -41,46 +42,59 @@ ROOMS = {
     "cm/asio": ["verbs", "transport", "cm", "cm/asio"],
     "cm/c_api": None,
     "recording": ["verbs", "recording"],
-    "check": ["verbs", "verbs/wire", "transport", "sim/text", "recording", "check"],
+    "check": ["verbs", "verbs/wire", "transport", "base", "recording", "check"],
     "recording/fuzz": ["verbs", "recording", "recording/view", "recording/fuzz"],
-    "recording/work": ["verbs", "verbs/soft", "transport", "sim/packets", "recording",
+    "recording/packets": ["base", "verbs", "verbs/wire", "verbs/soft", "transport/ibcm",
+                          "transport/soft", "recording/packets"],
+    "recording/work": ["verbs", "verbs/soft", "transport", "recording/packets", "recording",
                        "recording/work"],
-    "recording/view": ["verbs", "verbs/soft", "transport", "sim/packets", "sim/text", "recording",
+    "recording/view": ["verbs", "verbs/soft", "transport", "recording/packets", "base", "recording",
                        "recording/view"],
     "recording/page": ["page", "recording/view", "recording/page"],
     "sim": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm", "transport/soft",
             "transport/fault/plan", "cm", "cm/asio", "recording", "recording/work", "check",
-            "sim/packets", "sim/text", "sim"],
-    "sim/packets": ["verbs", "verbs/wire", "verbs/soft", "transport", "transport/ibcm",
-                    "transport/soft", "sim/text", "sim/packets"],
-    "sim/text": ["verbs", "sim/text"],
+            "recording/packets", "base", "sim"],
     "sim/tracee": ["verbs", "transport/realtime", "transport/soft", "sim/tracee"],
     "sim/stacks": ["sim/stacks"],
     "sim/instructions": ["sim/instructions"],
     "sim/debug/protocol": ["sim/debug/protocol"],
     "sim/debug/session": ["verbs", "transport/realtime", "sim/debug/protocol", "sim/debug/session"],
     "sim/debug/cluster": ["verbs", "transport/fault/plan", "transport/soft", "recording",
-                          "recording/view", "sim", "sim/programs", "sim/text", "sim/tracee", "sim/debug/protocol", "sim/debug/session",
+                          "recording/view", "sim", "sim/programs", "base", "sim/tracee", "sim/debug/protocol", "sim/debug/session",
                           "sim/debug/cluster"],
     "sim/fuzz": ["verbs", "recording", "check", "sim", "sim/debug/protocol", "sim/debug/session",
-                 "sim/packets", "sim/points", "sim/fuzz"],
+                 "recording/packets", "sim/points", "sim/fuzz"],
     "sim/points": ["transport/fault/plan", "transport/realtime", "sim/points"],
     "sim/tcp": ["verbs", "sim/tcp"],
     "sim/programs": ["verbs", "verbs/soft", "transport/soft", "transport/realtime",
-                     "transport/fault/plan", "recording", "sim", "sim/instructions", "sim/packets",
+                     "transport/fault/plan", "recording", "sim", "sim/instructions", "recording/packets",
                      "sim/points",
                      "sim/stacks", "sim/tcp",
-                     "sim/text", "sim/tracee", "sim/programs"],
+                     "base", "sim/tracee", "sim/programs"],
     "sim/gateway": ["verbs", "verbs/wire", "verbs/nodes", "verbs/soft", "transport", "transport/ibcm",
                     "transport/soft", "transport/fabric", "transport/fabric/rendezvous", "sim",
                     "sim/gateway"],
     "sim/machines": ["verbs", "transport/fault/plan", "transport/soft", "sim", "sim/gateway",
-                     "sim/programs", "sim/text", "sim/machines"],
+                     "sim/programs", "base", "sim/machines"],
     "page": ["page"],
     "tools": None,
     "tests": None,
     "examples": None,
 }
+
+# The floors, from the ground up: no file includes one of a higher floor. The longest prefix decides.
+FLOORS = [
+    ["base", "page"],
+    ["verbs"],
+    ["transport"],
+    ["cm"],
+    ["recording"],
+    ["check"],
+    ["sim"],
+    ["transport/open"],  # chooses a transport
+    ["verbs/c_api", "cm/c_api"],  # the drop-in libraries
+    ["tools", "examples"],
+]
 
 # What a test of a room may include beyond its room; verbs/testing is there for all of them.
 TEST_EXTRA = {
@@ -114,6 +128,17 @@ def is_test(path):
 
 def is_sans_io(path):
     return room_of(path) in SANS_IO and not is_test(path)
+
+
+def floor_of(path):
+    """The number of a file's floor, from 0; None for files outside of all."""
+    folder = path.rsplit("/", 1)[0] if "/" in path else ""
+    while folder:
+        for number, rooms in enumerate(FLOORS):
+            if folder in rooms:
+                return number
+        folder = folder.rsplit("/", 1)[0] if "/" in folder else ""
+    return None
 
 
 def is_unlisted(path):

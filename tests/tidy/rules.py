@@ -3,7 +3,7 @@
 import re
 
 import cxx
-from rooms import ROOMS, TEST_EXTRA, is_sans_io, is_test, is_unlisted, room_of
+from rooms import FLOORS, ROOMS, TEST_EXTRA, floor_of, is_sans_io, is_test, is_unlisted, room_of
 
 FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 600
@@ -58,6 +58,17 @@ def arrows(path, text):
         target = room_of(name.strip('"'))
         if target is not None and target not in allowed:
             yield number, f"arrow: {room} must not know {target}; see docs/architecture.md"
+
+
+def arrows_up(path, text):
+    floor = floor_of(path)
+    if floor is None or is_test(path):
+        return
+    for number, name in includes(text):
+        target = floor_of(name.strip('"'))
+        if target is not None and target > floor:
+            yield number, (f"arrow up: {FLOORS[floor][0]} is below {FLOORS[target][0]} "
+                           "(FLOORS in tests/tidy/rooms.py); move what both need down")
 
 
 def pure_core(path, text):
@@ -128,7 +139,7 @@ def pragma_once(path, text):
         yield 1, "a header without #pragma once"
 
 
-RULES = [arrows, pure_core, no_default, file_size, line_length, function_size, unfinished,
+RULES = [arrows, arrows_up, pure_core, no_default, file_size, line_length, function_size, unfinished,
          no_sleep_in_tests, nodiscard, pragma_once]
 
 # What is not C++, but written here as carefully.

@@ -5,6 +5,7 @@ import tempfile
 import unittest
 
 import cxx
+import rooms
 import rules
 import tree
 
@@ -31,6 +32,19 @@ class Rules(unittest.TestCase):
         self.clean("cm/id.cc", '#include "transport/transport.h"\n')
         self.clean("cm/id_test.cc", '#include "transport/testing/mock_transport.h"\n')
         self.clean("tools/run.cc", '#include "transport/fabric/fabric.h"\n')
+
+    def test_an_include_of_a_higher_floor_is_caught(self):
+        self.caught("transport/realtime/fork.cc", '#include "sim/world.h"\n', "arrow up")
+        self.caught("recording/writer.cc", '#include "check/ledger.h"\n', "arrow up")
+        self.caught("sim/world.cc", '#include "tools/simulation.h"\n', "arrow up")
+        self.caught("transport/open/real.cc", '#include "cm/c_api/doors.h"\n', "arrow up")
+        self.clean("transport/open/real.cc", '#include "sim/world.h"\n')
+        self.clean("cm/c_api/simulated.cc", '#include "sim/host.h"\n')
+        self.clean("verbs/soft/hca_test.cc", '#include "verbs/testing/fake_runtime.h"\n')
+
+    def test_every_room_has_a_floor(self):
+        placeless = [room for room in rooms.ROOMS if rooms.floor_of(room + "/a.h") is None]
+        self.assertEqual(placeless, ["tests"])
 
     def test_a_room_that_the_table_does_not_know_is_caught(self):
         self.caught("transport/pigeon/pigeon.cc", "\n", "new room")
@@ -141,6 +155,23 @@ class Tree(unittest.TestCase):
         self.write("cm/a_test.cc", "")
         self.write("cm/b_test.cc", "")
         self.assertEqual(self.found(tree.orphans), ["cm/b_test.cc"])
+
+    def test_folders_that_include_each_other_are_caught(self):
+        self.write("sim/a/a.h", '#include "sim/b/b.h"\n')
+        self.write("sim/b/b.h", '#include "sim/c/c.h"\n')
+        self.write("sim/c/c.h", "int c;\n")
+        self.assertEqual(self.found(tree.circles), [])
+        self.write("sim/c/c.cc", '#include "sim/a/a.h"\n')
+        self.assertEqual(self.found(tree.circles), ["sim/a/a.h"])
+        self.assertIn("sim/a includes sim/b includes sim/c includes sim/a",
+                      list(tree.circles(self.root, list(tree.files(self.root))))[0][2])
+
+    def test_a_folder_and_its_own_part_are_a_circle_too_but_tests_are_not(self):
+        self.write("sim/world.h", '#include "sim/trace/trace.h"\n')
+        self.write("sim/trace/trace_test.cc", '#include "sim/world.h"\n')
+        self.assertEqual(self.found(tree.circles), [])
+        self.write("sim/trace/trace.h", '#include "sim/world.h"\n')
+        self.assertEqual(self.found(tree.circles), ["sim/world.h"])
 
     def test_a_link_that_leads_nowhere_is_caught(self):
         self.write("docs/a.md", "[b](b.md) [c](../c.md#part) [web](https://example.org/x)\n")

@@ -11,7 +11,8 @@ def main():
     root = pathlib.Path(sys.argv[1])
     paths = list(tree.files(root))
     sources = [path for path in paths if path.endswith(tree.SOURCE + tree.SCRIPT)]
-    findings = list(tree.orphans(root, paths)) + list(tree.dead_links(root, paths))
+    findings = [*tree.orphans(root, paths), *tree.dead_links(root, paths),
+                *tree.circles(root, paths)]
     for path in sources:
         found = rules.check(path, (root / path).read_text())
         findings += [(path, line, text) for line, text in found]

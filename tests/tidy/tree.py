@@ -5,6 +5,7 @@ import pathlib
 import re
 
 import cxx
+import rooms
 
 SOURCE = (".cc", ".h", ".c")
 SCRIPT = (".js", ".css")
@@ -43,6 +44,54 @@ def orphans(root, paths):
         text = "\n".join(part.read_text() for part in [build, *sorted(folder.glob("*.bzl"))] if part.is_file())
         if not names_file(text, (root / path).relative_to(folder).as_posix()):
             yield path, 1, f"nobody builds it; name it in {build.relative_to(root)}"
+
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)/[^"/]+"', re.M)
+
+
+def folder_includes(root, paths):
+    """Which folder includes which other one, and the first file that does: {from: {to: path}}."""
+    includes = {}
+    for path in paths:
+        if path.endswith(SOURCE) and "/" in path and not rooms.is_test(path):
+            folder = path.rsplit("/", 1)[0]
+            for target in INCLUDE.findall((root / path).read_text()):
+                if target != folder:
+                    includes.setdefault(folder, {}).setdefault(target, path)
+    return includes
+
+
+def way(includes, start, end):
+    """The shortest way between two folders along includes, as a list of folders; None: no way."""
+    before = {start: None}
+    waiting = [start]
+    for folder in waiting:
+        if folder == end:
+            steps = [folder]
+            while before[steps[0]] is not None:
+                steps.insert(0, before[steps[0]])
+            return steps
+        for target in sorted(includes.get(folder, {})):
+            if target not in before:
+                before[target] = folder
+                waiting.append(target)
+    return None
+
+
+def circles(root, paths):
+    """Folders that include each other, also through others: each circle is found once."""
+    includes = folder_includes(root, paths)
+    seen = set()
+    for folder in sorted(includes):
+        for target in sorted(includes[folder]):
+            back = way(includes, target, folder)
+            if back is None or frozenset(back) in seen:
+                continue
+            seen.add(frozenset(back))
+            files = [includes[a][b] for a, b in zip(back, back[1:])]
+            yield includes[folder][target], 1, (
+                f"circle: {folder} includes {' includes '.join(back)} "
+                f"({', '.join(files)}); move what both need down")
 
 
 THREAD = re.compile(r"\bstd::j?thread\b\s*(?!::)[\w({]")

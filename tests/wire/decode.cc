@@ -13,10 +13,10 @@
 
 #include "examples/scenario.h"
 #include "tests/wire/fields.h"
+#include "verbs/soft/frame.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/packet.h"
-#include "verbs/soft/wire/frame.h"
 #include "verbs/soft/wire/headers.h"
-#include "verbs/soft/wire/icrc.h"
 #include "verbs/soft/wire/pcap.h"
 
 namespace anyrdma::tests {

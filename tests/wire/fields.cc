@@ -4,10 +4,10 @@
 #include <memory>
 #include <stdexcept>
 
+#include "verbs/soft/frame.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/packet.h"
-#include "verbs/soft/wire/frame.h"
 #include "verbs/soft/wire/headers.h"
-#include "verbs/soft/wire/icrc.h"
 
 namespace anyrdma::tests {
 namespace {

@@ -7,7 +7,7 @@
 #include "transport/ibcm/wire/rej.h"
 #include "transport/realtime/progress_thread.h"
 #include "verbs/assert.h"
-#include "verbs/soft/wire/icrc.h"
+#include "verbs/soft/icrc.h"
 
 namespace anyrdma::transport::fabric {
 

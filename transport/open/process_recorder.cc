@@ -11,7 +11,7 @@
 #include <iterator>
 #include <variant>
 
-#include "sim/packets/packet_fields.h"
+#include "recording/packets/packet_fields.h"
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
 #include "transport/realtime/progress_thread.h"
@@ -158,7 +158,7 @@ void ProcessRecorder::put(const recording::Entry& entry) {
 // --- messages -----------------------------------------------------------------------------------
 
 void ProcessRecorder::send(const Packet& packet, Number from, Number to) {
-  const sim::FieldWriter fields = sim::fields_of(packet);
+  const recording::FieldWriter fields = recording::fields_of(packet);
   const std::span<const std::uint8_t> bytes = fields.bytes();
   const std::string_view gids(reinterpret_cast<const char*>(bytes.data()), kGids);
   write<EntryKind::kSent>(from, to + 1, gids, bytes.subspan(kGids), packet.udp_source_port);

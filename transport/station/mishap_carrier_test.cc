@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/mad_packet.h"
 #include "verbs/soft/wire/headers.h"
-#include "verbs/soft/wire/icrc.h"
 
 namespace anyrdma::transport::station {
 namespace {

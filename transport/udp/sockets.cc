@@ -15,8 +15,8 @@
 #include "transport/realtime/progress_thread.h"
 #include "transport/udp/network_namespace.h"
 #include "verbs/assert.h"
-#include "verbs/soft/wire/frame.h"
-#include "verbs/soft/wire/icrc.h"
+#include "verbs/soft/frame.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::udp {

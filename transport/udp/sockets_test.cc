@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "transport/realtime/testing/eventually.h"
-#include "verbs/soft/wire/icrc.h"
+#include "verbs/soft/icrc.h"
 
 namespace anyrdma::transport::udp {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "verbs/c_api/c_result.h"
 #include "verbs/provider.h"
-#include "verbs/soft/wire/frame.h"
+#include "verbs/soft/frame.h"
 
 namespace anyrdma::c_api {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "verbs/soft/context.h"
-#include "verbs/soft/ownership/ownership.h"
+#include "verbs/soft/ownership.h"
 
 namespace anyrdma::verbs::soft {
 

@@ -6,11 +6,11 @@
 #include <span>
 
 #include "verbs/assert.h"
-#include "verbs/soft/ownership/ownership.h"
+#include "verbs/soft/frame.h"
+#include "verbs/soft/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/scatter_gather.h"
 #include "verbs/soft/send_request.h"
-#include "verbs/soft/wire/frame.h"
 
 namespace anyrdma::verbs::soft {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "verbs/soft/frame.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/testing/datagram_pair.h"
-#include "verbs/soft/wire/frame.h"
-#include "verbs/soft/wire/icrc.h"
 #include "verbs/soft/wire/pcap.h"
 
 namespace anyrdma::verbs::soft {

@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "verbs/assert.h"
-#include "verbs/soft/ownership/ownership.h"
+#include "verbs/soft/ownership.h"
 
 namespace anyrdma::verbs::soft {
 

@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "verbs/soft/ownership/ownership.h"
+#include "verbs/soft/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/scatter_gather.h"
 

@@ -6,7 +6,7 @@
 
 #include "verbs/assert.h"
 #include "verbs/soft/atomics.h"
-#include "verbs/soft/ownership/ownership.h"
+#include "verbs/soft/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/races.h"
 #include "verbs/soft/rc_constants.h"

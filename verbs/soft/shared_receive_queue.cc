@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "verbs/soft/context.h"
-#include "verbs/soft/ownership/ownership.h"
+#include "verbs/soft/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/races.h"
 #include "verbs/soft/xrc_domain.h"

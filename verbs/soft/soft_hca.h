@@ -19,7 +19,7 @@
 #include "verbs/soft/graveyard.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/multicast_table.h"
-#include "verbs/soft/ownership/ownership.h"
+#include "verbs/soft/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/ring.h"
 #include "verbs/soft/xrc_domain.h"

@@ -2,8 +2,8 @@
 #include <cerrno>
 #include <span>
 
+#include "verbs/soft/frame.h"
 #include "verbs/soft/soft_hca.h"
-#include "verbs/soft/wire/frame.h"
 
 namespace anyrdma::verbs::soft {
 

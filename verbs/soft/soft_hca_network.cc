@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "verbs/assert.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/mad_packet.h"
 #include "verbs/soft/soft_hca.h"
-#include "verbs/soft/wire/icrc.h"
 #include "verbs/wire/gid.h"
 
 namespace anyrdma::verbs::soft {

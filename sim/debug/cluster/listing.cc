@@ -6,7 +6,7 @@
 
 #include "recording/view/filter.h"
 #include "recording/view/text.h"
-#include "sim/text/text.h"
+#include "base/text.h"
 
 namespace anyrdma::sim::debug {
 namespace {

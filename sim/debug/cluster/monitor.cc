@@ -1,13 +1,13 @@
 // What `monitor` knows.
 #include <optional>
 
+#include "base/text.h"
 #include "sim/debug/cluster/cluster.h"
 #include "sim/debug/cluster/destination.h"
 #include "sim/debug/cluster/listing.h"
 #include "sim/host.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
-#include "sim/text/text.h"
 #include "sim/world.h"
 #include "transport/fault/plan/scalars.h"
 

@@ -8,7 +8,7 @@
 #include "sim/debug/cluster/cluster.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/thread.h"
-#include "sim/text/text.h"
+#include "base/text.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim::debug {

@@ -8,7 +8,7 @@
 #include "sim/points/mark_call.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
-#include "sim/programs/syscalls/table.h"
+#include "sim/programs/system_calls.h"
 #include "transport/fault/plan/finding_call.h"
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/point_call.h"

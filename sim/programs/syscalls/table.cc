@@ -1,4 +1,4 @@
-#include "sim/programs/syscalls/table.h"
+#include "sim/programs/system_calls.h"
 
 #include <algorithm>
 #include <array>

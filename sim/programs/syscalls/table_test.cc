@@ -1,5 +1,5 @@
 // The table of system calls knows what the kernel's headers know, and a program gets its answers.
-#include "sim/programs/syscalls/table.h"
+#include "sim/programs/system_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

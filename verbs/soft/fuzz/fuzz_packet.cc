@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "verbs/assert.h"
+#include "verbs/soft/frame.h"
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/packet.h"
-#include "verbs/soft/wire/frame.h"
 #include "verbs/soft/wire/headers.h"
-#include "verbs/soft/wire/icrc.h"
 #include "verbs/soft/wire/pcap.h"
 
 namespace anyrdma::verbs::soft::fuzz {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "verbs/soft/wire/frame.h"
+#include "verbs/soft/frame.h"
 
 namespace anyrdma::verbs::soft::testing {
 

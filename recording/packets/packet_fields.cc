@@ -1,10 +1,10 @@
-#include "sim/packets/packet_fields.h"
+#include "recording/packets/packet_fields.h"
 
 #include <vector>
 
-#include "sim/packets/ip_packet.h"
+#include "recording/packets/ip_packet.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::recording {
 namespace {
 
 using verbs::soft::Packet;
@@ -59,4 +59,4 @@ void put_parameters(FieldWriter& out, const rdma_cm_event& event) {
   out.put_bytes({static_cast<const std::uint8_t*>(conn.private_data), conn.private_data_len});
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::recording

@@ -1,4 +1,4 @@
-#include "verbs/soft/ownership/digest.h"
+#include "verbs/soft/digest.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "sim/packets/packet_restore.h"
+#include "recording/packets/packet_restore.h"
 
 #include <algorithm>
 #include <cstring>
 
-namespace anyrdma::sim {
+namespace anyrdma::recording {
 namespace {
 
 using verbs::soft::Packet;
@@ -54,4 +54,4 @@ std::size_t restore_packet(FieldReader& fields, Packet& packet) {
   return packet.size;
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::recording

@@ -1,13 +1,13 @@
-#include "sim/text/printable.h"
+#include "base/printable.h"
 
 #include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <cstdint>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 
-namespace anyrdma::sim {
+namespace anyrdma {
 namespace {
 
 /// Of a word that is too long.
@@ -102,4 +102,4 @@ std::string with_short_words(std::string_view text) {
   return all;
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma

@@ -11,7 +11,7 @@
 #include "verbs/assert.h"
 #include "verbs/soft/wire/headers.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::recording {
 
 /// Whether a packet is a MAD to the general services queue pair (QP1). Recordings contain the whole
 /// payload of such a packet.
@@ -90,4 +90,4 @@ class FieldReader {
   std::span<const std::uint8_t> bytes_;
 };
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::recording

@@ -1,5 +1,5 @@
 // The ICRC of packets whose IP header is not fully known.
-#include "verbs/soft/wire/icrc.h"
+#include "verbs/soft/icrc.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
+#include "verbs/soft/frame.h"
 #include "verbs/soft/wire/crc32.h"
-#include "verbs/soft/wire/frame.h"
 
 namespace anyrdma::roce {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <rdma/rdma_cma.h>
 
-#include "sim/packets/fields.h"
+#include "recording/packets/fields.h"
 #include "verbs/soft/packet.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::recording {
 
 /// Returns the fields of a packet: both GIDs, then the fields that append_packet() and
 /// restore_packet() read. If the packet's payload is still in the memory of its sender
@@ -17,4 +17,4 @@ namespace anyrdma::sim {
 /// Writes an event's parameters, after its status, for append_parameters().
 void put_parameters(FieldWriter& out, const rdma_cm_event& event);
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::recording

@@ -1,12 +1,12 @@
-#include "verbs/soft/wire/icrc.h"
+#include "verbs/soft/icrc.h"
 
 #include <array>
 #include <cstring>
 #include <span>
 
+#include "verbs/soft/frame.h"
 #include "verbs/soft/wire/bth.h"
 #include "verbs/soft/wire/crc32.h"
-#include "verbs/soft/wire/frame.h"
 #include "verbs/soft/wire/headers.h"
 
 namespace anyrdma::roce {

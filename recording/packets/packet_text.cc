@@ -1,4 +1,4 @@
-#include "sim/packets/packet_text.h"
+#include "recording/packets/packet_text.h"
 
 #include <rdma/rdma_cma.h>
 
@@ -6,9 +6,9 @@
 #include <array>
 #include <span>
 
-#include "sim/packets/fields.h"
-#include "sim/packets/ip_packet.h"
-#include "sim/text/text.h"
+#include "base/text.h"
+#include "recording/packets/fields.h"
+#include "recording/packets/ip_packet.h"
 #include "transport/ibcm/wire/apr.h"
 #include "transport/ibcm/wire/drep.h"
 #include "transport/ibcm/wire/dreq.h"
@@ -22,7 +22,7 @@
 #include "transport/ibcm/wire/sidr_req.h"
 #include "transport/soft/cma_header.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::recording {
 namespace {
 
 namespace message = ibcm::wire;
@@ -267,4 +267,4 @@ void append_parameters(std::string& text, FieldReader& fields) {
   append_data(text, fields.take_bytes(length));
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::recording

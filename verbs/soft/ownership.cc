@@ -1,11 +1,11 @@
-#include "verbs/soft/ownership/ownership.h"
+#include "verbs/soft/ownership.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
 
-#include "verbs/soft/ownership/digest.h"
+#include "verbs/soft/digest.h"
 
 namespace anyrdma::verbs::soft {
 namespace {

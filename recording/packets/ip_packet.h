@@ -11,7 +11,7 @@
 
 #include "verbs/soft/packet.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::recording {
 
 /// Protocol numbers in the IP header, which say which header follows.
 inline constexpr std::uint8_t kIpIcmp = 1;
@@ -102,4 +102,4 @@ void write_fragment(verbs::soft::Packet& packet, const Fragment& fragment);
 /// header. Its checksum is set to zero, because the real one depends on the data.
 [[nodiscard]] std::vector<std::uint8_t> ip_head(const verbs::soft::Packet& packet);
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::recording

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "sim/packets/fields.h"
+#include "recording/packets/fields.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::recording {
 
 /// Appends a packet to `text`, such as "RC SEND Only qpn=0x000011 psn=0xc66a89 length=16". Reads
 /// the fields of the packet behind its two GIDs.
@@ -14,4 +14,4 @@ void append_packet(std::string& text, FieldReader& fields);
 /// data="welcome"". Reads the fields of the event behind its status.
 void append_parameters(std::string& text, FieldReader& fields);
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::recording

@@ -1,4 +1,4 @@
-#include "verbs/soft/wire/frame.h"
+#include "verbs/soft/frame.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,16 +1,16 @@
-#include "sim/packets/ip_packet.h"
+#include "recording/packets/ip_packet.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 
-#include "sim/text/text.h"
+#include "base/text.h"
 #include "transport/soft/address.h"
 #include "verbs/assert.h"
-#include "verbs/soft/wire/frame.h"
+#include "verbs/soft/frame.h"
 #include "verbs/wire/layout.h"
 
-namespace anyrdma::sim {
+namespace anyrdma::recording {
 namespace {
 
 using verbs::soft::Packet;
@@ -312,4 +312,4 @@ std::string ip_text(std::uint8_t protocol, std::uint16_t fragment,
   return text;
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma::recording

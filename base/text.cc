@@ -1,4 +1,4 @@
-#include "sim/text/text.h"
+#include "base/text.h"
 
 #include <sys/wait.h>
 
@@ -6,7 +6,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-namespace anyrdma::sim {
+namespace anyrdma {
 
 void append(std::string& text, const char* format, ...) {
   std::array<char, 256> buffer;
@@ -24,7 +24,7 @@ std::string ending_text(int status) {
                              : "ended with status " + std::to_string(WEXITSTATUS(status));
 }
 
-std::string seconds_text(verbs::Duration duration) {
+std::string seconds_text(std::chrono::nanoseconds duration) {
   constexpr long long kNanoseconds = 1'000'000'000;
   std::string text;
   const long long count = duration.count();
@@ -43,4 +43,4 @@ std::string hex_text(std::span<const std::uint8_t> bytes) {
   return text;
 }
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma

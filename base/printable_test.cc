@@ -1,9 +1,9 @@
 // What a terminal is shown of text that others wrote.
-#include "sim/text/printable.h"
+#include "base/printable.h"
 
 #include <gtest/gtest.h>
 
-namespace anyrdma::sim {
+namespace anyrdma {
 namespace {
 
 TEST(Printable, OrdinaryTextStaysAsItIs) {
@@ -56,4 +56,4 @@ TEST(Printable, AWordThatIsLongerThanAnyPathIsShortened) {
 }
 
 }  // namespace
-}  // namespace anyrdma::sim
+}  // namespace anyrdma

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace anyrdma::sim {
+namespace anyrdma {
 
 /// Escapes everything that could change what a terminal shows: control characters except tab and
 /// newline, bytes that are not UTF-8, C1 controls, line separators, and the characters that reorder
@@ -27,4 +27,4 @@ namespace anyrdma::sim {
 /// "xxxx... (10000000 bytes)".
 [[nodiscard]] std::string with_short_words(std::string_view text);
 
-}  // namespace anyrdma::sim
+}  // namespace anyrdma

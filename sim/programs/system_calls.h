@@ -1,7 +1,7 @@
-// The table of system calls: one row for each number that the kernel's headers know. The seccomp
-// filter, the dispatch to handlers, the names in messages and the table of docs/support.md come
-// from it. To add a call: a row here, and a handler if the row stops. Source: the kernel's
-// arch/x86/entry/syscalls/syscall_64.tbl for numbers and names.
+// The table of system calls, as the supervisor sees it: one row for each number that the kernel's
+// headers know. The seccomp filter, the dispatch to handlers, the names in messages and the table
+// of docs/support.md come from it. To add a call: a row in syscalls/table.cc, and a handler if the
+// row stops. Source: the kernel's arch/x86/entry/syscalls/syscall_64.tbl for numbers and names.
 #pragma once
 
 #include <span>
@@ -36,6 +36,22 @@ struct SystemCall {
 /// Returns the seccomp rules of all rows, for tracee::launch. A call without a row stops the
 /// thread.
 [[nodiscard]] const std::vector<tracee::CallRule>& call_rules();
+
+/// Executes the handler of a system call in the table. A call that is not in the table fails with
+/// ENOSYS, and the user gets a remark.
+[[nodiscard]] Outcome make_call(Thread& thread, const Call& call);
+
+/// Whether programs make a system call more or less often depending on the machine, or on how the
+/// run is observed (for example the report of a finding). Such a call is no scheduling point.
+[[nodiscard]] bool is_aside(long number);
+
+/// Whether a system call makes memory executable. Such a call stops the thread only so that the
+/// supervisor can search the new code for instructions to replace.
+[[nodiscard]] bool makes_code(long number);
+
+/// Whether a system call can create a System V or POSIX object. Such a call stops the thread only
+/// so that the supervisor knows that there are such objects.
+[[nodiscard]] bool makes_object(long number);
 
 /// Returns the name of a system call, such as "futex"; "system call 511" if the number has no row.
 [[nodiscard]] std::string name_of_call(long number);

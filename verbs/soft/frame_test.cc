@@ -1,12 +1,12 @@
-#include "verbs/soft/wire/frame.h"
+#include "verbs/soft/frame.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <vector>
 
+#include "verbs/soft/icrc.h"
 #include "verbs/soft/wire/crc32.h"
-#include "verbs/soft/wire/icrc.h"
 #include "verbs/soft/wire/pcap.h"
 
 namespace anyrdma::roce {
