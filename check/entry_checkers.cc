@@ -73,7 +73,7 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-/// An event's parameters as sim/packets/packet_fields.cc writes them: six numbers of a byte each,
+/// An event's parameters as recording/packets writes them: six numbers of a byte each,
 /// the queue pair's number in four, the size of the private data, and the data.
 struct Parameters {
   explicit Parameters(std::string_view text) {

@@ -67,7 +67,7 @@ TEST(Simulated, RunCanBeStoppedAndGoOn) {
 
   two.world.run_for(500ms);  // connected, silent
   EXPECT_EQ(count(two.diary, "id 1 DISCONNECTED"), 0u);
-  ASSERT_TRUE(two.server.remove_device("anyrdma0"));
+  ASSERT_TRUE(two.server.devices().remove("anyrdma0"));
   ASSERT_TRUE(two.world.run_until([&] { return count(two.diary, "id 1 DISCONNECTED") == 1; },
                                   sim::Instant(1s)));
 }

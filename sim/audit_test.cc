@@ -70,13 +70,14 @@ void pretend_of_a_process(rdma_cm_event_type type) {
   World world(7, kUnrecorded);
   Host& host = world.add_host("server", {"192.0.2.2"});
   fault::Question opened{.kind = fault::Question::Kind::kOpened};
-  (void)host.advise("server/rping[2]", opened);
+  (void)host.processes().advise("server/rping[2]", opened);
   ASSERT_TRUE(opened.oversight.entries);
   ASSERT_TRUE(opened.oversight.work && opened.oversight.digests);
   ASSERT_FALSE(opened.oversight.events || opened.oversight.calls) << "no fault waits for them";
-  host.hear("server/rping[2]", recording::entry_of<recording::EntryKind::kQueued>(
-                                   0u, 3u, 0u, static_cast<std::uint64_t>(type), 0, 0u, ""));
-  host.forget("server/rping[2]");
+  host.processes().hear("server/rping[2]",
+                        recording::entry_of<recording::EntryKind::kQueued>(
+                            0u, 3u, 0u, static_cast<std::uint64_t>(type), 0, 0u, ""));
+  host.processes().forget("server/rping[2]");
 }
 
 TEST(Audit, SoIsOneThatAProcessGets) {
@@ -89,11 +90,11 @@ void bind_in_a_process(bool ends) {
   Host& host = world.add_host("server", {"192.0.2.2"});
   for (int i = 0; i < 2; ++i) {  // the second time a program that it has executed
     fault::Question opened{.kind = fault::Question::Kind::kOpened};
-    (void)host.advise("server/rping[2]", opened);
-    host.hear("server/rping[2]",
-              recording::entry_of<recording::EntryKind::kCalled>(0u, 1u, "listen", 0u, 0u));
+    (void)host.processes().advise("server/rping[2]", opened);
+    host.processes().hear("server/rping[2]", recording::entry_of<recording::EntryKind::kCalled>(
+                                                 0u, 1u, "listen", 0u, 0u));
   }
-  if (ends) host.forget("server/rping[2]");
+  if (ends) host.processes().forget("server/rping[2]");
 }
 
 TEST(Audit, WhatAProcessLeavesBehindIsNone) {
@@ -106,7 +107,7 @@ TEST(Audit, WhereNobodyLooksProcessesNeedNotSay) {
   World world(7, kUnrecorded);
   fault::Question opened{.kind = fault::Question::Kind::kOpened};
 
-  (void)world.add_host("server", {"192.0.2.2"}).advise("server/rping[2]", opened);
+  (void)world.add_host("server", {"192.0.2.2"}).processes().advise("server/rping[2]", opened);
 
   EXPECT_FALSE(opened.oversight.entries || opened.oversight.work);
 }

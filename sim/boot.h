@@ -41,26 +41,28 @@ class Host::Boot final : public transport::soft::Network {
  private:
   Result<transport::soft::Route> route(const Address* source, const Address& target) override {
     if (over) return verbs::errno_code(ENETUNREACH);
-    return host_.route(source, target);
+    return host_.interfaces().route(source, target);
   }
   Result<int> interface_of(const Address& local) override {
     if (over) return verbs::errno_code(EADDRNOTAVAIL);
-    return host_.interface_of(local);
+    return host_.interfaces().interface_of(local);
   }
   void resolve_neighbour(transport::soft::NeighbourToken token, const transport::soft::Route& route,
                          std::chrono::milliseconds timeout) override {
-    if (!over) host_.resolve_neighbour(token, route, timeout);
+    if (!over) host_.neighbours().resolve(token, route, timeout);
   }
   void cancel_neighbour(transport::soft::NeighbourToken token) override {
-    if (!over) host_.cancel_neighbour(token);
+    if (!over) host_.neighbours().cancel(token);
   }
   bool resolve_path(transport::soft::NeighbourToken token,
                     std::chrono::milliseconds timeout) override {
-    return !over && host_.resolve_path(token, timeout);
+    return !over && host_.neighbours().resolve_path(token, timeout);
   }
-  transport::soft::LinkNumber link_of(int interface) override { return host_.link_of(interface); }
+  transport::soft::LinkNumber link_of(int interface) override {
+    return host_.interfaces()[static_cast<std::size_t>(interface) - 1].link_number();
+  }
   transport::soft::LinkNumber link_of(int interface, const Address& neighbour) override {
-    return host_.link_of(interface, neighbour);
+    return host_.neighbours().link_of(interface, neighbour);
   }
 };
 

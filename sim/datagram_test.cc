@@ -179,7 +179,7 @@ TEST_F(SimulatedDatagrams, ARouteThatIsGoneWhenItsEventIsFetchedIsAnError) {
   client.expect(RDMA_CM_EVENT_ADDR_RESOLVED);
   id->resolve_route(kPatience).value();
 
-  client_host.remove_device("anyrdma0").value();
+  client_host.devices().remove("anyrdma0").value();
 
   EXPECT_EQ(client.expect(RDMA_CM_EVENT_ROUTE_ERROR).status, -1);
   client.expect(RDMA_CM_EVENT_DEVICE_REMOVAL);

@@ -44,16 +44,16 @@ Host& host(World& world, const std::string& name) {
 }
 
 bool kill(Host& at, const KillPrograms& killed) {
-  if (killed.program.empty()) return at.kill().has_value();
-  return at.kill_program(killed.program, killed.number).has_value();
+  if (killed.program.empty()) return at.power().kill().has_value();
+  return at.power().kill_program(killed.program, killed.number).has_value();
 }
 
 /// PauseHost, ResumeHost.
 bool set_paused(World& world, const auto& what, bool paused) {
-  Host& at = host(world, what.host);
-  if (what.program.empty()) return (paused ? at.pause() : at.resume()).has_value();
-  return (paused ? at.pause_program(what.program, what.number, what.thread)
-                 : at.resume_program(what.program, what.number, what.thread))
+  Power& power = host(world, what.host).power();
+  if (what.program.empty()) return (paused ? power.pause() : power.resume()).has_value();
+  return (paused ? power.pause_program(what.program, what.number, what.thread)
+                 : power.resume_program(what.program, what.number, what.thread))
       .has_value();
 }
 
@@ -89,76 +89,82 @@ bool change_paths(World& world, const FaultAction& action) {
   return std::visit(cases, action);
 }
 
+/// Devices and their objects; else paths.
+bool change_devices(World& world, const FaultAction& action) {
+  const auto devices = [&world](const auto& what) -> Devices& {
+    return host(world, what.host).devices();
+  };
+  const verbs::Overloaded cases{
+      [&](const RemoveDevice& remove) { return devices(remove).remove(remove.device).has_value(); },
+      [&](const ReturnDevice& plug) {
+        return devices(plug).bring_back(plug.device, plug.new_guid).has_value();
+      },
+      [&](const PortDown& port) { return devices(port).set_port(port.device, false).has_value(); },
+      [&](const PortUp& port) { return devices(port).set_port(port.device, true).has_value(); },
+      [&](const RaiseEvent& raise) {
+        return devices(raise)
+            .raise_event(raise.device, fault::device_event(raise.event))
+            .has_value();
+      },
+      [&](const LoseGroup& lose) { return devices(lose).lose_group(lose.address).has_value(); },
+      [&](const FailQueuePair& fail) {
+        return devices(fail).fail_qp({fail.qp.made, fail.qp.number}, fail.event).has_value();
+      },
+      [&](const OverrunQueue& overrun) {
+        return devices(overrun).overrun_cq(overrun.cq.made).has_value();
+      },
+      [&](const FailSharedQueue& fail) {
+        return devices(fail).fail_srq(fail.srq.made).has_value();
+      },
+      [&](const auto&) { return change_paths(world, action); }};
+  return std::visit(cases, action);
+}
+
 }  // namespace
 
 bool carry_out(World& world, const FaultAction& action) {
   const verbs::Overloaded cases{
-      [&](const RemoveDevice& remove) {
-        return host(world, remove.host).remove_device(remove.device).has_value();
-      },
-      [&](const ReturnDevice& plug) {
-        return host(world, plug.host).return_device(plug.device, plug.new_guid).has_value();
-      },
       [&](const ChangeAddress& change) {
-        return host(world, change.host).fail_over(change.interface).has_value();
+        return host(world, change.host).interfaces().fail_over(change.interface).has_value();
       },
       [&](const RestoreAddress& restore) {
-        return host(world, restore.host).fail_back(restore.interface).has_value();
+        return host(world, restore.host).interfaces().fail_back(restore.interface).has_value();
       },
       [&](const CutRail& cut) {
-        return host(world, cut.host).set_rail(cut.interface, false).has_value();
+        return host(world, cut.host).interfaces().set_rail(cut.interface, false).has_value();
       },
       [&](const MendRail& mend) {
-        return host(world, mend.host).set_rail(mend.interface, true).has_value();
+        return host(world, mend.host).interfaces().set_rail(mend.interface, true).has_value();
       },
-      [&](const ConfirmNeighbour& confirm) {
-        return host(world, confirm.host).confirm_neighbour(confirm.address).has_value();
-      },
-      [&](const ForgetNeighbour& forget) {
-        return host(world, forget.host).forget_neighbour(forget.address).has_value();
-      },
-      [&](const PortDown& port) {
-        return host(world, port.host).set_port(port.device, false).has_value();
-      },
-      [&](const PortUp& port) {
-        return host(world, port.host).set_port(port.device, true).has_value();
-      },
-      [&](const CrashHost& crash) { return host(world, crash.host).crash().has_value(); },
-      [&](const KillPrograms& killed) { return kill(host(world, killed.host), killed); },
-      [&](const RaiseEvent& raise) {
-        return host(world, raise.host)
-            .raise_event(raise.device, fault::device_event(raise.event))
+      [&](const AddAddress& add) {
+        return host(world, add.host)
+            .interfaces()
+            .add_address(add.interface, add.address)
             .has_value();
       },
-      [&](const LoseGroup& lose) {
-        return host(world, lose.host).lose_group(lose.address).has_value();
+      [&](const DropAddress& drop) {
+        return host(world, drop.host)
+            .interfaces()
+            .drop_address(drop.interface, drop.address)
+            .has_value();
       },
-      [&](const FailSharedQueue& fail) {
-        return host(world, fail.host).fail_srq(fail.srq.made).has_value();
+      [&](const ConfirmNeighbour& confirm) {
+        return host(world, confirm.host).neighbours().confirm(confirm.address).has_value();
       },
+      [&](const ForgetNeighbour& forget) {
+        return host(world, forget.host).neighbours().forget(forget.address).has_value();
+      },
+      [&](const CrashHost& crash) { return host(world, crash.host).power().crash().has_value(); },
+      [&](const KillPrograms& killed) { return kill(host(world, killed.host), killed); },
       [&](const RestartHost& restart) {
-        host(world, restart.host).restart();
+        host(world, restart.host).power().restart();
         return true;
       },
       [&](const PauseHost& pause) { return set_paused(world, pause, true); },
       [&](const ResumeHost& resume) { return set_paused(world, resume, false); },
       [&](const DriftClock& drift) { return host(world, drift.host).drift(drift.ppm); },
-      [&](const AddAddress& add) {
-        return host(world, add.host).add_address(add.interface, add.address).has_value();
-      },
-      [&](const DropAddress& drop) {
-        return host(world, drop.host).drop_address(drop.interface, drop.address).has_value();
-      },
-      [&](const FailQueuePair& fail) {
-        return host(world, fail.host)
-            .fail_qp({fail.qp.made, fail.qp.number}, fail.event)
-            .has_value();
-      },
-      [&](const OverrunQueue& overrun) {
-        return host(world, overrun.host).overrun_cq(overrun.cq.made).has_value();
-      },
       [&](const SlowConsumer& slow) { return host(world, slow.host).slow_down(slow.delay); },
-      [&](const auto&) { return change_paths(world, action); }};
+      [&](const auto&) { return change_devices(world, action); }};
   return std::visit(cases, action);
 }
 
@@ -180,7 +186,7 @@ void carry_out_end(World& world, const FaultAction& action, const Before& before
     world.set_path(*from, *to, options);
   }
   const auto* crash = std::get_if<CrashHost>(&action);
-  if (crash != nullptr && !host(world, crash->host).off()) return;
+  if (crash != nullptr && !host(world, crash->host).power().off()) return;
   const auto ending = fault::ending_of(action);
   if (ending) (void)carry_out(world, *ending);
 }

@@ -26,10 +26,11 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
     } else if (host_ == nullptr) {
       return;
     } else if (key == "device") {
-      if (!host_->knows_device(name)) fail("no device " + fault::in_quotes(name) + " on that host");
+      if (!host_->devices().knows(name))
+        fail("no device " + fault::in_quotes(name) + " on that host");
     } else if (key == "address") {
       if (!Prefix::parse(name)) fail(fault::in_quotes(name) + " is no address");
-    } else if (!host_->has_interface(name)) {
+    } else if (host_->interfaces().find(name) == nullptr) {
       fail("no interface " + fault::in_quotes(name) + " on that host");
     }
   }
@@ -38,13 +39,13 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
                        std::uint32_t number) {
     const Host* const host = look_up(name);
     if (host == nullptr || program.empty()) return;
-    count_programs(program, number, host->programs_named(program));
+    count_programs(program, number, host->processes().count(program));
   }
   void host_or_thread(std::string_view, const std::string& name, const std::string& program,
                       std::uint32_t number, std::uint32_t thread) {
     const Host* const host = look_up(name);
     if (host == nullptr || program.empty()) return;
-    if (thread != 0 && !host->has_processes()) {
+    if (thread != 0 && !host->processes().expected()) {
       return fail("fibers have names of their own: say " + name + "/NAME, not " + name + "/" +
                   program + "/" + std::to_string(thread));
     }
@@ -52,7 +53,7 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
         std::ranges::any_of(world_.scheduler().fibers().all(), [&](const auto& fiber) {
           return fiber->host() == host && fiber->name() == name + "/" + program;
         });
-    count_programs(program, number, std::max(host->programs_named(program), is_fiber ? 1U : 0U));
+    count_programs(program, number, std::max(host->processes().count(program), is_fiber ? 1U : 0U));
   }
 
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -84,7 +85,7 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
 std::string problem_outside(const World& world, const fault::FaultAction& action) {
   const auto outside = [&world](const std::string& name) {
     const Host* const host = world.find_host(name);
-    return host != nullptr && host->has_processes();
+    return host != nullptr && host->processes().expected();
   };
   const verbs::Overloaded cases{
       [&](const fault::ReturnDevice& plug) {
@@ -105,7 +106,8 @@ std::string problem_outside(const World& world, const fault::FaultAction& action
 std::string problem_with_names(const World& world, const Fault& fault) {
   const auto* routing = std::get_if<fault::OnRouting>(&fault.trigger);
   const Host* const at = routing == nullptr ? nullptr : world.find_host(routing->host);
-  if (at != nullptr && at->has_processes()) return "routes cannot fail on a host of processes";
+  if (at != nullptr && at->processes().expected())
+    return "routes cannot fail on a host of processes";
   if (std::string problem = fault::problem_with_field(fault); !problem.empty()) return problem;
   if (std::string problem = problem_outside(world, fault.action); !problem.empty()) return problem;
   if (const auto ending = fault::ending_of(fault.action); !fault.lasts.for_ever() && ending) {

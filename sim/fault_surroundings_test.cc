@@ -361,12 +361,13 @@ TEST_F(Surroundings, AnAddressCanMoveToAnotherHost) {
 }
 
 TEST_F(Surroundings, AddressesThatCannotBeAreRefused) {
-  EXPECT_EQ(server_host.add_address("eth9", "10.0.0.9").error().value(), ENODEV);
-  EXPECT_EQ(server_host.add_address("eth0", "10.0.0").error().value(), EINVAL);
-  EXPECT_EQ(server_host.add_address("eth0", "10.0.0.1").error().value(), EADDRINUSE);
-  EXPECT_EQ(server_host.drop_address("eth9", "10.0.0.2").error().value(), ENODEV);
-  EXPECT_EQ(server_host.drop_address("eth0", "x").error().value(), EINVAL);
-  EXPECT_EQ(server_host.drop_address("eth0", "10.0.0.9").error().value(), EADDRNOTAVAIL);
+  EXPECT_EQ(server_host.interfaces().add_address("eth9", "10.0.0.9").error().value(), ENODEV);
+  EXPECT_EQ(server_host.interfaces().add_address("eth0", "10.0.0").error().value(), EINVAL);
+  EXPECT_EQ(server_host.interfaces().add_address("eth0", "10.0.0.1").error().value(), EADDRINUSE);
+  EXPECT_EQ(server_host.interfaces().drop_address("eth9", "10.0.0.2").error().value(), ENODEV);
+  EXPECT_EQ(server_host.interfaces().drop_address("eth0", "x").error().value(), EINVAL);
+  EXPECT_EQ(server_host.interfaces().drop_address("eth0", "10.0.0.9").error().value(),
+            EADDRNOTAVAIL);
   const auto plan = FaultPlan::parse("at 1s: add-address server eth0 10.0.0.300");
   EXPECT_EQ(world.faults().inject(plan.value()).error().reason, "'10.0.0.300' is no address");
 }

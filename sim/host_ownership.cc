@@ -1,5 +1,6 @@
 // The mistakes that a host's devices find in fibers (sim/mistakes.h).
 #include <string>
+#include <utility>
 
 #include "sim/host.h"
 #include "sim/mistakes.h"
@@ -17,25 +18,33 @@ std::string program_here(const World& world, const Host& host) {
 
 }  // namespace
 
-void Host::on_finding(const verbs::soft::OwnershipFinding& finding) {
+void HostObserver::on_finding(const verbs::soft::OwnershipFinding& finding) {
   world_.mistakes()->add({.checker = std::string(finding.checker),
-                          .program = program_here(world_, *this),
+                          .program = program_here(world_, host_),
                           .remark = finding.remark,
                           .text = finding.text + " (" + describe(mark()) + ")"});
 }
 
-void Host::on_owed(const Owed& owed) {
+verbs::Runtime::Mark HostObserver::mark() {
+  return host_.mark();
+}
+
+std::string HostObserver::describe(const verbs::Runtime::Mark& mark) {
+  return host_.describe(mark);
+}
+
+void HostObserver::on_owed(const verbs::Runtime::Owed& owed) {
   if (world_.mistakes() == nullptr) return;
-  Mistake mistake = owed_mistake(owed, program_here(world_, *this));
+  Mistake mistake = owed_mistake(owed, program_here(world_, host_));
   mistake.text += " (" + describe(mark()) + ")";
   if (!owed.own) return world_.mistakes()->add(mistake);
-  world_.mistakes()->on_wait(name_ + " " + std::to_string(mark().who), world_.now(),
+  world_.mistakes()->on_wait(host_.name() + " " + std::to_string(mark().who), world_.now(),
                              std::move(mistake));
 }
 
-void Host::on_paid() {
+void HostObserver::on_paid() {
   if (world_.mistakes() != nullptr)
-    world_.mistakes()->on_wait_over(name_ + " " + std::to_string(mark().who));
+    world_.mistakes()->on_wait_over(host_.name() + " " + std::to_string(mark().who));
 }
 
 }  // namespace anyrdma::sim

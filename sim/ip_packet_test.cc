@@ -162,7 +162,7 @@ class IpOnLinks : public ::testing::Test, private IpReceiver {
     auto packet = packet_between("10.0.0.1", "10.0.0.2");
     recording::write_tcp(*packet, {.source = 1, .destination = 2, .sequence = sequence}, 0, 0,
                          bytes_of("data"));
-    client.send_from(0, *packet);
+    client.interfaces().send_from(0, *packet);
     world.run_for(1ms);
   }
   void inject(std::string_view plan) {
@@ -217,13 +217,13 @@ TEST_F(IpOnLinks, FaultsAndCutsStrikeIt) {
 }
 
 TEST_F(IpOnLinks, NothingPassesAPortThatIsDown) {
-  ASSERT_TRUE(server.set_port("anyrdma0", false));
+  ASSERT_TRUE(server.devices().set_port("anyrdma0", false));
   send(1);
-  ASSERT_TRUE(server.set_port("anyrdma0", true));
-  ASSERT_TRUE(client.set_port("anyrdma0", false));
+  ASSERT_TRUE(server.devices().set_port("anyrdma0", true));
+  ASSERT_TRUE(client.devices().set_port("anyrdma0", false));
   send(2);
   EXPECT_THAT(arrived, IsEmpty());
-  ASSERT_TRUE(client.set_port("anyrdma0", true));
+  ASSERT_TRUE(client.devices().set_port("anyrdma0", true));
 
   send(3);
 

@@ -52,7 +52,7 @@ TEST_F(Lasting, ACrashForATimeEndsWithARestart) {
 
   const int before = counted_until(100ms);
   EXPECT_EQ(counted_until(399ms), before);
-  EXPECT_TRUE(host.off());
+  EXPECT_TRUE(host.power().off());
   EXPECT_TRUE(world.faults().will_restart("host"));
   EXPECT_GT(counted_until(500ms), before);
   EXPECT_FALSE(world.faults().will_restart("host"));
@@ -176,9 +176,9 @@ TEST_F(Lasting, ADeviceThatWasRemovedForATimeReturns) {
   inject("at 1s: remove host anyrdma0 for 1s\nat 1s: port-down other anyrdma0 for 1s\n");
 
   world.run_for(1500ms);
-  EXPECT_FALSE(host.has_device("anyrdma0"));
+  EXPECT_FALSE(host.devices().has("anyrdma0"));
   world.run_for(1s);
-  EXPECT_TRUE(host.has_device("anyrdma0"));
+  EXPECT_TRUE(host.devices().has("anyrdma0"));
 }
 
 TEST_F(Lasting, NothingEndsOnceFaultsAreOver) {

@@ -42,8 +42,8 @@ Link::Link(World& world, Host& from, Host& to, const LinkOptions& options)
       options_(options),
       plain_(is_plain(options)),
       random_(world.seeds(), "link " + from.name() + "->" + to.name()) {
-  set_lane((std::uint32_t{static_cast<std::uint16_t>(from.index_)} << 16 |
-            static_cast<std::uint16_t>(to.index_)) +
+  set_lane((std::uint32_t{static_cast<std::uint16_t>(from.index())} << 16 |
+            static_cast<std::uint16_t>(to.index())) +
            1);
 }
 

@@ -56,7 +56,7 @@ class Client {
   /// Empty: nothing.
   [[nodiscard]] std::string problem() const {
     if (!problem_.empty()) return problem_;
-    const bool is_on_second = host_.mac(0)[1] != 0;
+    const bool is_on_second = host_.interfaces()[0].mac[1] != 0;
     if (belief_ == Belief::kEveryChangeIsTold && is_on_the_bond_ && on_second_ != is_on_second)
       return "it believes in the wrong link\n";
     return {};

@@ -164,7 +164,7 @@ TEST_F(PowerTest, NobodyAnswersForAHostThatIsOff) {
 TEST_F(PowerTest, ADeviceThatWasRemovedBeforeACrashStaysAway) {
   inject("at 1s: remove client anyrdma0\nat 2s: restart client\nat 4s: return client anyrdma0");
   world.run_for(3s);
-  EXPECT_TRUE(client_host.devices().empty());
+  EXPECT_TRUE(client_host.devices().names().empty());
 
   world.run_for(2s);
   Program returned(client_host);
@@ -292,14 +292,14 @@ TEST_F(PowerTest, NobodyIsKilledOnAHostThatStandsStill) {
 }
 
 TEST_F(PowerTest, WhatIsSoAlreadyIsRefused) {
-  EXPECT_EQ(client_host.resume().error().value(), EALREADY);
-  EXPECT_TRUE(client_host.pause());
-  EXPECT_EQ(client_host.pause().error().value(), EALREADY);
-  EXPECT_TRUE(client_host.crash());
-  EXPECT_EQ(client_host.crash().error().value(), EALREADY);
-  EXPECT_EQ(client_host.resume().error().value(), EALREADY);
-  EXPECT_EQ(client_host.pause().error().value(), EALREADY);
-  client_host.restart();
+  EXPECT_EQ(client_host.power().resume().error().value(), EALREADY);
+  EXPECT_TRUE(client_host.power().pause());
+  EXPECT_EQ(client_host.power().pause().error().value(), EALREADY);
+  EXPECT_TRUE(client_host.power().crash());
+  EXPECT_EQ(client_host.power().crash().error().value(), EALREADY);
+  EXPECT_EQ(client_host.power().resume().error().value(), EALREADY);
+  EXPECT_EQ(client_host.power().pause().error().value(), EALREADY);
+  client_host.power().restart();
   EXPECT_TRUE(client_host.running());
 }
 

@@ -217,7 +217,7 @@ TEST_F(Stuck, ABlockedDestroyOfAQueuePairNamesItsAsynchronousEvents) {
   client_host.spawn("watcher", [&] { event = provider.get_async_event(id->raw()->verbs).value(); });
   client_host.spawn("main", [&] {
     EXPECT_TRUE(client_host.sleep(kPatience));
-    EXPECT_TRUE(client_host.fail_qp({0, id->qp()->qp_num}, IBV_EVENT_QP_FATAL));
+    EXPECT_TRUE(client_host.devices().fail_qp({0, id->qp()->qp_num}, IBV_EVENT_QP_FATAL));
     EXPECT_TRUE(client_host.sleep(kPatience));
     EXPECT_EQ(id->destroy_qp().error().value(), EDEADLK);
   });

@@ -13,16 +13,17 @@ namespace anyrdma::sim {
 
 class Host;
 
-/// Receives what the world sends to an interface without a simulated device (Host::set_uplink), for
-/// a host whose programs are processes. The functions are called while the world runs, and from
-/// functions of Host that say so. They may call Host::send_from.
+/// Receives what the world sends to an interface without a simulated device
+/// (Interfaces::set_uplink), for a host whose programs are processes. The functions are called
+/// while the world runs, and by functions of the host's Power, Devices, Interfaces and Neighbours.
+/// They may call Interfaces::send_from.
 class Uplink {
  public:
   virtual ~Uplink() = default;
   /// Called with a packet for the interface, or for a multicast group. The packet is valid during
   /// the call.
   virtual void on_packet(const verbs::soft::Packet& packet) = 0;
-  /// Answer to Host::ask_neighbour: 0 or an errno.
+  /// Answer to Neighbours::ask: 0 or an errno.
   virtual void on_neighbour(transport::soft::NeighbourToken token, int error) = 0;
   /// Called when the RDMA device that the host's processes see changes, or when one of the host's
   /// neighbours changes.
@@ -54,7 +55,7 @@ class IpReceiver {
  public:
   virtual ~IpReceiver() = default;
   /// Called with a packet that is not RDMA. The packet's checksum is right, unless the packet is a
-  /// fragment. It is valid during the call. The function may call Host::send_from.
+  /// fragment. It is valid during the call. The function may call Interfaces::send_from.
   virtual void on_ip(Host& at, const verbs::soft::Packet& packet) = 0;
 };
 

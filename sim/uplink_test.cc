@@ -61,8 +61,8 @@ class Recorder final : public Uplink {
 class Uplinks : public ::testing::Test {
  protected:
   Uplinks() {
-    client_host.set_uplink(0, &client);
-    server_host.set_uplink(0, &server);
+    client_host.interfaces().set_uplink(0, &client);
+    server_host.interfaces().set_uplink(0, &server);
   }
   Host& add(const char* name, const char* address) {
     return world.add_host(name,
@@ -78,7 +78,7 @@ class Uplinks : public ::testing::Test {
     bth.opcode = roce::kUdSendOnly;
     bth.destination = wire::Qpn{qpn};
     bth.serialize(std::span(packet->storage).first<roce::Bth::kBytes>());
-    from.send_from(0, *packet);
+    from.interfaces().send_from(0, *packet);
   }
   void inject(std::string_view plan) {
     ASSERT_TRUE(world.faults().inject(FaultPlan::parse(plan).value()));
@@ -125,14 +125,14 @@ TEST_F(Uplinks, FaultsAndCutsMeetItsPackets) {
 }
 
 TEST_F(Uplinks, APausedHostHearsLaterAndOneThatIsOffNeverNorDoesItSpeak) {
-  ASSERT_TRUE(server_host.pause());
+  ASSERT_TRUE(server_host.power().pause());
   send(client_host, server_host.address(), 0x20);
   world.run_for(1ms);
   EXPECT_THAT(server.packets, IsEmpty());
-  ASSERT_TRUE(server_host.resume());
+  ASSERT_TRUE(server_host.power().resume());
   EXPECT_THAT(server.packets, ElementsAre(Pair(1000, 0x20)));
 
-  ASSERT_TRUE(server_host.crash());
+  ASSERT_TRUE(server_host.power().crash());
   send(client_host, server_host.address(), 0x21);
   send(server_host, client_host.address(), 0x22);
   world.run_for(1ms);
@@ -163,7 +163,7 @@ TEST_F(Uplinks, AFibersPacketsReachThem) {
 }
 
 TEST_F(Uplinks, NoDeviceIsPluggedInWhereOneIs) {
-  EXPECT_EQ(errno_of(server_host.plug_device("eth0")), EEXIST);
+  EXPECT_EQ(errno_of(server_host.devices().plug("eth0")), EEXIST);
 }
 
 // --- faults -------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ TEST_F(Uplinks, WhatHappensToTheirDeviceIsTold) {
 }
 
 TEST_F(Uplinks, ANeighbourThatKnewAnAddressHearsThatItHasMoved) {
-  client_host.ask_neighbour(0, NeighbourToken{5}, server_host.address(), 2s);
+  client_host.neighbours().ask(0, NeighbourToken{5}, server_host.address(), 2s);
   inject("at 1ms: fail-over server eth0");
   world.run_for(2ms);
 
@@ -211,7 +211,7 @@ TEST_F(Uplinks, WhatTheyCannotBeToldIsRefused) {
 int error_of_call(Host& host, std::string_view call) {
   fault::Question question{.kind = fault::Question::Kind::kCall};
   question.set_word(call);
-  EXPECT_EQ(host.advise("rping[2]", question), Duration::zero());
+  EXPECT_EQ(host.processes().advise("rping[2]", question), Duration::zero());
   return question.error;
 }
 
@@ -237,38 +237,39 @@ TEST_F(Uplinks, WhatAProcessSaysMakesTheWorldAct) {
   EXPECT_TRUE(oversight.calls && oversight.events && oversight.requests && oversight.takes);
   using Kind = fault::Question::Kind;
   using recording::EntryKind;
-  client_host.hear("rping[2]", recording::entry_of<EntryKind::kIdState>(0u, 1u, "RDMA_CM_CONNECT"));
-  client_host.hear("rping[2]",
-                   recording::entry_of<EntryKind::kQueued>(
-                       0u, 2u, 0u, std::uint64_t{RDMA_CM_EVENT_ADDR_CHANGE}, 0, 0u, ""));
+  client_host.processes().hear("rping[2]",
+                               recording::entry_of<EntryKind::kIdState>(0u, 1u, "RDMA_CM_CONNECT"));
+  client_host.processes().hear(
+      "rping[2]", recording::entry_of<EntryKind::kQueued>(
+                      0u, 2u, 0u, std::uint64_t{RDMA_CM_EVENT_ADDR_CHANGE}, 0, 0u, ""));
   fault::Question request{.kind = Kind::kRequest};
-  (void)server_host.advise("rping[2]", request);
+  (void)server_host.processes().advise("rping[2]", request);
   world.run_for(1ms);
   fault::Question take{.kind = Kind::kTake};
 
-  EXPECT_EQ(client_host.advise("rping[2]", take), Duration(5ms));
+  EXPECT_EQ(client_host.processes().advise("rping[2]", take), Duration(5ms));
   EXPECT_TRUE(request.refused);
   EXPECT_EQ(request.reason, 28);
   EXPECT_EQ(request.size, 2);
   EXPECT_THAT(server.changes, ElementsAre(Change::kRemoved));
   EXPECT_TRUE(world.path(client_host, server_host).down);
-  client_host.forget("rping[2]");
+  client_host.processes().forget("rping[2]");
 }
 
 TEST_F(Uplinks, WhoOpensADeviceLearnsWhatHasHappenedToIt) {
   fault::Question before{.kind = fault::Question::Kind::kOpened};
-  (void)client_host.advise("rping[2]", before);
+  (void)client_host.processes().advise("rping[2]", before);
   EXPECT_EQ(before.error, 0);
   EXPECT_FALSE(before.port_down);
 
-  ASSERT_TRUE(client_host.set_port("anyrdma0", false));
+  ASSERT_TRUE(client_host.devices().set_port("anyrdma0", false));
   fault::Question down{.kind = fault::Question::Kind::kOpened};
-  (void)client_host.advise("rping[2]", down);
+  (void)client_host.processes().advise("rping[2]", down);
   EXPECT_TRUE(down.port_down);
 
-  ASSERT_TRUE(client_host.remove_device("anyrdma0"));
+  ASSERT_TRUE(client_host.devices().remove("anyrdma0"));
   fault::Question gone{.kind = fault::Question::Kind::kOpened};
-  (void)client_host.advise("rping[2]", gone);
+  (void)client_host.processes().advise("rping[2]", gone);
   EXPECT_EQ(gone.error, ENODEV);
 }
 
@@ -276,14 +277,14 @@ TEST_F(Uplinks, WorkEndsInErrorAndIsObservedWhenItIsHandedOver) {
   inject("on client completion SEND 1: complete RETRY_EXC_ERR");
   fault::Question work{.kind = fault::Question::Kind::kWork,
                        .work = {.qp = 1, .qp_num = 0x11, .wr_id = 7}};
-  (void)client_host.advise("rping[2]", work);
+  (void)client_host.processes().advise("rping[2]", work);
   EXPECT_EQ(work.status, IBV_WC_RETRY_EXC_ERR);
   EXPECT_EQ(world.faults().status().front().observed, 0u);
 
   fault::Question failure{.kind = fault::Question::Kind::kFailure,
                           .work = {.qp_num = 0x11, .wr_id = 7},
                           .status = IBV_WC_RETRY_EXC_ERR};
-  (void)client_host.advise("rping[2]", failure);
+  (void)client_host.processes().advise("rping[2]", failure);
 
   EXPECT_EQ(world.faults().status().front().observed, 1u);
 }
@@ -291,17 +292,17 @@ TEST_F(Uplinks, WorkEndsInErrorAndIsObservedWhenItIsHandedOver) {
 // --- neighbours ---------------------------------------------------------------------------------
 
 TEST_F(Uplinks, ANeighbourIsFoundAfterARoundTripAndThenKnown) {
-  client_host.ask_neighbour(0, NeighbourToken{5}, server_host.address(), 2s);
+  client_host.neighbours().ask(0, NeighbourToken{5}, server_host.address(), 2s);
   EXPECT_THAT(client.answers, IsEmpty());
   world.run_for(4us);
   EXPECT_THAT(client.answers, ElementsAre(Pair(5, 0)));
 
-  client_host.ask_neighbour(0, NeighbourToken{6}, server_host.address(), 2s);
+  client_host.neighbours().ask(0, NeighbourToken{6}, server_host.address(), 2s);
   EXPECT_EQ(client.answers.back(), std::pair(std::uint64_t{6}, 0));
 }
 
 TEST_F(Uplinks, ANeighbourThatIsNotThereIsNotFoundWithinItsTime) {
-  client_host.ask_neighbour(0, NeighbourToken{5}, Address::ipv4(0x0a000063), 2s);
+  client_host.neighbours().ask(0, NeighbourToken{5}, Address::ipv4(0x0a000063), 2s);
   world.run_for(1999ms);
   EXPECT_THAT(client.answers, IsEmpty());
   world.run_for(1ms);
@@ -311,15 +312,15 @@ TEST_F(Uplinks, ANeighbourThatIsNotThereIsNotFoundWithinItsTime) {
 TEST_F(Uplinks, ThePlansErrorIsTheAnswer) {
   inject("on client resolving 1: unresolved EHOSTUNREACH");
 
-  client_host.ask_neighbour(0, NeighbourToken{5}, server_host.address(), 2s);
+  client_host.neighbours().ask(0, NeighbourToken{5}, server_host.address(), 2s);
 
   EXPECT_THAT(client.answers, ElementsAre(Pair(5, EHOSTUNREACH)));
 }
 
 TEST_F(Uplinks, NothingIsAnsweredOnceTheHostIsOff) {
-  client_host.ask_neighbour(0, NeighbourToken{5}, server_host.address(), 2s);
-  ASSERT_TRUE(client_host.crash());
-  client_host.ask_neighbour(0, NeighbourToken{6}, server_host.address(), 2s);
+  client_host.neighbours().ask(0, NeighbourToken{5}, server_host.address(), 2s);
+  ASSERT_TRUE(client_host.power().crash());
+  client_host.neighbours().ask(0, NeighbourToken{6}, server_host.address(), 2s);
   world.run_for(3s);
 
   EXPECT_THAT(client.answers, IsEmpty());

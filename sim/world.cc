@@ -56,7 +56,7 @@ class World::Announcement final : public Task {
       : to_(to), address_(address), link_(link) {}
 
  private:
-  void run() override { to_.on_neighbour_moved(address_, link_); }
+  void run() override { to_.neighbours().on_moved(address_, link_); }
 
   Host& to_;
   Address address_;
@@ -71,7 +71,7 @@ World::World(std::uint64_t seed, const WorldOptions& options)
       asio_(std::make_unique<ExecutionContext>(scheduler_, jobs_)),
       trace_(options.tracing),
       faults_(*this) {
-  verbs::listen_for_misuse(&Host::on_misuse);
+  verbs::listen_for_misuse(&HostObserver::on_misuse);
   if (trace_.on() || !options.record.empty() || options.recording != nullptr)
     scheduler_.set_choice_observer(this);
   if (Coverage* const coverage = coverage_of_run(); coverage != nullptr) {
@@ -146,8 +146,8 @@ void World::disown(const Address& address) {
 }
 
 Host& World::adopt(std::unique_ptr<Host> host) {
-  for (std::size_t i = 0; i < host->interfaces_.size(); ++i) {
-    for (const Prefix& prefix : host->interfaces_[i].prefixes) {
+  for (std::size_t i = 0; i < host->interfaces().size(); ++i) {
+    for (const Prefix& prefix : host->interfaces()[i].prefixes) {
       const bool fresh = claim(prefix.address, *host, i);
       CM_ASSERT(fresh);  // else two hosts have one address
     }
@@ -247,7 +247,7 @@ const World::Owner* World::look_up(const AddressKey& address) {
 }
 
 Link& World::link_between(Host& from, Host& to) {
-  const auto index = static_cast<std::size_t>(to.index_);
+  const auto index = static_cast<std::size_t>(to.index());
   if (from.links_.size() <= index) from.links_.resize(index + 1);
   std::unique_ptr<Link>& link = from.links_[index];
   if (link == nullptr) link = std::make_unique<Link>(*this, from, to, options_.link);
@@ -262,33 +262,34 @@ void World::rest() {
 }
 
 void World::lose_message(const Host& at, const Host* peer) {
-  if (recorder_ != nullptr) recorder_->unheard(at.index_, peer == nullptr ? kNoHost : peer->index_);
+  if (recorder_ != nullptr)
+    recorder_->unheard(at.index(), peer == nullptr ? kNoHost : peer->index());
 }
 
 void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet& packet) {
   if (recorder_ != nullptr && cm_attribute(packet) != 0) lose_message(at, peer);
-  if (records_) recorder_->lost(packet.mark, to_string(cause), at.index_);
+  if (records_) recorder_->lost(packet.mark, to_string(cause), at.index());
   if (!trace_.on()) return;
   recording::FieldWriter fields = recording::fields_of(packet);
-  trace_.drop(now(), at.index_, peer == nullptr ? kNoHost : peer->index_, cause, fields);
+  trace_.drop(now(), at.index(), peer == nullptr ? kNoHost : peer->index(), cause, fields);
 }
 
 void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   ++packets_;
   const bool to_group = roce::is_multicast(packet->destination);
   const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
-  if (trace_.on() || records_) tell_sent(from, to ? to->host->index_ : kNoHost, *packet);
+  if (trace_.on() || records_) tell_sent(from, to ? to->host->index() : kNoHost, *packet);
   if (milestones_ != nullptr)
     milestones_->on_packet(from.name(), to ? to->host->name() : "", *packet);
   if (options_.capture) {
     packet->keep_payload();
     const roce::Mac target = to_group ? roce::mac_from(packet->destination)
-                             : to     ? to->host->interfaces_[to->interface].mac
+                             : to     ? to->host->interfaces()[to->interface].mac
                                       : roce::Mac{};
-    capture_.add(now(), *packet, from.interfaces_[interface].mac, target);
+    capture_.add(now(), *packet, from.interfaces()[interface].mac, target);
   }
   const bool stays = to != nullptr && to->host == &from;  // a machine always reaches itself
-  if (from.interfaces_[interface].cut && !stays) {
+  if (from.interfaces()[interface].cut && !stays) {
     return drop_at_rail(from, interface, to == nullptr ? nullptr : to->host, *packet);
   }
   if (to_group) return flood(from, *packet);
@@ -297,12 +298,12 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
 }
 
 void World::drop_at_rail(Host& at, std::size_t interface, const Host* peer, const Packet& packet) {
-  faults_.on_dead_rail(at, at.interfaces_[interface].name);
+  faults_.on_dead_rail(at, at.interfaces()[interface].name);
   drop(at, peer, DropCause::kLinkDown, packet);
 }
 
 void World::carry(Host& from, const Owner& to, PacketPtr&& packet, Duration late) {
-  if (to.host->interfaces_[to.interface].cut && to.host != &from) {
+  if (to.host->interfaces()[to.interface].cut && to.host != &from) {
     return drop_at_rail(*to.host, to.interface, &from, *packet);
   }
   Link& link = link_between(from, *to.host);
@@ -332,15 +333,15 @@ void World::note_disorder() {
 }
 
 void World::watch_calls() {
-  for (const auto& host : hosts_) host->watch_calls();
+  for (const auto& host : hosts_) host->observer_.watch_calls();
 }
 
 void World::watch_gate() {
-  for (const auto& host : hosts_) host->watch_gate();
+  for (const auto& host : hosts_) host->observer_.watch_gate();
 }
 
 void World::watch_events() {
-  for (const auto& host : hosts_) host->watch_events();
+  for (const auto& host : hosts_) host->observer_.watch_events();
 }
 
 // As a switch without IGMP snooping does: every device gets a copy, the sender's own too, in the
@@ -348,25 +349,24 @@ void World::watch_events() {
 // of its own way.
 void World::flood(Host& from, const Packet& packet) {
   for (const auto& host : hosts_) {
-    for (std::size_t i = 0; i < host->interfaces_.size(); ++i) {
-      if (!host->hears_groups(host->interfaces_[i])) continue;
-      // An uplink's programs have had theirs: each other's are no business of the world's.
-      const bool own_uplink = host.get() == &from && host->interfaces_[i].uplink != nullptr;
-      if (!own_uplink) carry_or_not(from, {host.get(), i}, copy_of(packet, *host));
+    for (std::size_t i = 0; i < host->interfaces().size(); ++i) {
+      const bool own = host.get() == &from;
+      if (!host->interfaces()[i].nic->hears_groups(own)) continue;
+      carry_or_not(from, {host.get(), i}, copy_of(packet, *host));
     }
   }
 }
 
 PacketPtr World::copy_of(const Packet& packet, const Host& to) {
   PacketPtr copy = pool_.copy_of(packet);
-  if (records_) recorder_->copied(packet, *copy, to.index_);
+  if (records_) recorder_->copied(packet, *copy, to.index());
   return copy;
 }
 
 void World::tell_sent(const Host& from, HostIndex to, Packet& packet) {
   const recording::FieldWriter fields = recording::fields_of(packet);
-  trace_.send(now(), from.index_, to, fields);
-  if (records_) recorder_->sent(from.index_, to, packet, fields);
+  trace_.send(now(), from.index(), to, fields);
+  if (records_) recorder_->sent(from.index(), to, packet, fields);
 }
 
 void World::on_choice(const Deviation& choice, const Fiber* fiber) {

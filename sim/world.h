@@ -134,10 +134,15 @@ class World final : private ChoiceObserver {
   [[nodiscard]] std::uint64_t packets() const { return packets_; }
 
  private:
-  friend class Host;
-  friend class Link;
-  friend class Flight;
   friend class Faults;
+  friend class Flight;
+  friend class Host;
+  friend class Interfaces;
+  friend class Link;
+  friend class Neighbours;
+  friend class Nic;
+  friend class OwnNic;
+  friend class Power;
   class Announcement;
 
   /// The owner of an address.

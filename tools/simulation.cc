@@ -110,7 +110,7 @@ class Simulation::Run {
     for (const auto* all : {&scenario_.background, &scenario_.programs}) {
       for (const Placed& program : *all) {
         const std::string name = name_of(program);
-        world_.find_host(program.host)->announce_program(name.substr(name.find('/') + 1));
+        world_.find_host(program.host)->processes().announce(name.substr(name.find('/') + 1));
       }
     }
     if (const Exit taken = take_lines(scenario_.faults, true); taken != Exit::kOk) return taken;

@@ -327,7 +327,7 @@ TEST_F(FiberProcess, OneWhoseHostCrashesIsSilent) {
     status = next(channel, RDMA_CM_EVENT_UNREACHABLE)->status;
   });
   world.run_for(1s);
-  ASSERT_TRUE(server.crash());
+  ASSERT_TRUE(server.power().crash());
 
   ASSERT_TRUE(world.run()) << world.stuck_report();
 

@@ -70,7 +70,7 @@ struct Record {
   std::vector<std::size_t> strikes{};  ///< the records that a fault affected
   std::string stream{};                ///< a note that a program wrote: "out", "err"
   std::vector<std::string> stack{};    ///< the stack of a finding
-  std::string packet{};                ///< a message: both GIDs, and sim/packets/packet_restore.h's
+  std::string packet{};                ///< both GIDs, and what restore_packet() reads
   std::uint16_t udp_source_port = 0;   ///< of the packet
 };
 

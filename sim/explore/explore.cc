@@ -165,13 +165,13 @@ void heal(World& world) {
   carry_out(world, MendPath{.from = "", .to = "", .both = true});
   for (const auto& host : world.hosts()) {
     carry_out(world, MendPath{.from = host->name(), .to = host->name()});
-    (void)host->resume().has_value();
-    if (!host->running()) host->restart();
+    (void)host->power().resume().has_value();
+    if (!host->running()) host->power().restart();
     (void)host->slow_down({});
-    for (std::size_t i = 0; i < host->interfaces(); ++i) {
-      carry_out(world, MendRail{.host = host->name(), .interface = host->interface_name(i)});
+    for (const Interface& interface : host->interfaces()) {
+      carry_out(world, MendRail{.host = host->name(), .interface = interface.name});
     }
-    for (const std::string& device : host->devices()) {
+    for (const std::string& device : host->devices().names()) {
       carry_out(world, PortUp{.host = host->name(), .device = device});
     }
   }

@@ -257,7 +257,7 @@ Outcome order_matters(const Trial& trial) {
   Outcome outcome = finish(world);
   sometimes("late first", order == "le");
   sometimes("neither", order.empty());
-  if (order == "le" && bystanders > 2 && host.has_device("anyrdma0")) outcome.problem = "late\n";
+  if (order == "le" && bystanders > 2 && host.devices().has("anyrdma0")) outcome.problem = "late\n";
   return outcome;
 }
 

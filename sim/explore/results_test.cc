@@ -21,7 +21,7 @@ Outcome frail(const Trial& trial) {
   (void)world.faults().inject(trial.plan).has_value();
   host.spawn("main", [&host] { (void)host.sleep(std::chrono::seconds(1)); });
   Outcome outcome = finish(world);
-  const bool gone = !host.has_device("anyrdma0");
+  const bool gone = !host.devices().has("anyrdma0");
   sometimes("the device went", gone);
   sometimes("never", false);
   if (gone && trial.seed % 3 == 0) outcome.problem = "missed 3 things\nand more\\ \x1b[0m";

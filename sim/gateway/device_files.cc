@@ -19,7 +19,8 @@ namespace anyrdma::sim {
 Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice) {
   const auto profile = verbs::soft::parse_profile(choice.profile);
   if (!profile) return verbs::errno_code(EINVAL);
-  const transport::fabric::Outside network(host.prefixes(), transport::fabric::Slot{});
+  const transport::fabric::Outside network(host.interfaces()[0].prefixes,
+                                           transport::fabric::Slot{});
   verbs::soft::HcaConfig config = network.device(
       choice.link_layer == "infiniband" ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET);
   verbs::soft::resemble(config, *profile);
@@ -41,11 +42,11 @@ Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice)
                                [&](const ibv_gid& each) {
                                  return transport::soft::Address::from_gid(each).ip == address.ip;
                                })
-               ? host.interface_name()
+               ? host.interfaces()[0].name
                : "";
   };
   const std::array<verbs::nodes::Shown, 1> shown{{{*hca, *hca->device()}}};
-  return verbs::nodes::files_of(shown, {.with = interface_with, .main = host.interface_name()});
+  return verbs::nodes::files_of(shown, {.with = interface_with, .main = host.interfaces()[0].name});
 }
 
 }  // namespace anyrdma::sim

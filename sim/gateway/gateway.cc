@@ -68,16 +68,16 @@ Result<std::unique_ptr<Gateway>> Gateway::create(Host& host, std::string directo
 }
 
 Result<void> Gateway::join(std::string directory) {
-  const auto& own = host_.prefixes(interface_);
+  const auto& own = host_.interfaces()[interface_].prefixes;
   const auto is_link_local = [](const Prefix& each) { return each.address.is_link_local(); };
   if (std::ranges::none_of(own, is_link_local)) {
-    const std::string text = link_local_of(host_.mac(interface_));
-    Result<void> added = host_.add_address(host_.interface_name(interface_), text);
+    const std::string text = link_local_of(host_.interfaces()[interface_].mac);
+    Result<void> added = host_.interfaces().add_address(host_.interfaces()[interface_].name, text);
     if (!added) return added.error();
   }
   config_.name = kFabricName;
   config_.directory = std::move(directory);
-  config_.addresses = host_.prefixes(interface_);
+  config_.addresses = host_.interfaces()[interface_].prefixes;
   config_.profile = host_.world().options().profile;
   auto registry =
       transport::fabric::Registry::join(config_, random_, {}, transport::fabric::Seat::kGateway);
@@ -87,12 +87,12 @@ Result<void> Gateway::join(std::string directory) {
   if (!mesh) return mesh.error();
   mesh_ = std::move(*mesh);
   agent_ = ibcm::Agent::create({.profile = config_.profile}, random_);
-  host_.set_uplink(interface_, this);
+  host_.interfaces().set_uplink(interface_, this);
   return {};
 }
 
 Gateway::~Gateway() {
-  if (mesh_ != nullptr) host_.set_uplink(interface_, nullptr);
+  if (mesh_ != nullptr) host_.interfaces().set_uplink(interface_, nullptr);
 }
 
 std::vector<std::string> Gateway::environment() const {
@@ -106,9 +106,9 @@ std::vector<std::string> Gateway::environment() const {
 
 bool Gateway::own(const ibv_gid& gid) const {
   const Address address = Address::from_gid(gid);
-  return std::ranges::any_of(host_.prefixes(interface_), [&address](const Prefix& each) {
-    return each.address.ip == address.ip;
-  });
+  return std::ranges::any_of(
+      host_.interfaces()[interface_].prefixes,
+      [&address](const Prefix& each) { return each.address.ip == address.ip; });
 }
 
 // --- from the host's processes ------------------------------------------------------------------
@@ -130,14 +130,14 @@ void Gateway::on_packet(PacketPtr packet) {
   if (const auto mad = verbs::soft::mad_in(*packet)) {
     connections_.on_sent(path_of(packet->source, packet->destination), *mad);
   }
-  host_.send_from(interface_, *packet);
+  host_.interfaces().send_from(interface_, *packet);
 }
 
 void Gateway::ask(const NeighbourMessage& question) {
   if (question.kind != NeighbourMessage::Kind::kQuestion) return;
   questions_.emplace(++asked_, Question{question.asker, question.number, question.neighbour});
-  host_.ask_neighbour(interface_, NeighbourToken{asked_}, Address::from_gid(question.neighbour),
-                      std::chrono::milliseconds(question.milliseconds));
+  host_.neighbours().ask(interface_, NeighbourToken{asked_}, Address::from_gid(question.neighbour),
+                         std::chrono::milliseconds(question.milliseconds));
 }
 
 bool Gateway::say_farewells() {
@@ -155,7 +155,7 @@ void Gateway::send_out(const ibcm::Path& path, Connections::Mad mad) {
   verbs::soft::write_mad(
       *packet, {.source = gid_of(path.source), .destination = gid_of(path.destination)}, psn_, mad);
   psn_ = psn_ + 1;
-  host_.send_from(interface_, *packet);
+  host_.interfaces().send_from(interface_, *packet);
 }
 
 // --- from the world -----------------------------------------------------------------------------

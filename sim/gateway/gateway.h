@@ -69,7 +69,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   /// Passes the packets that processes have sent to the world, and sends the kernel's last messages
   /// for processes that have ended. Do not call it from the world's tasks. Returns false if there
   /// was nothing to do. After a crash, call it once the processes have ended and before
-  /// Host::restart(), or else their last packets would still leave the host.
+  /// Power::restart(), or else their last packets would still leave the host.
   bool poll();
 
  private:

@@ -402,9 +402,9 @@ TEST_F(GatewayTest, ACrashedHostsProcessesSayNothing) {
   const auto connector = start(*client, connect_and_watch());
   ASSERT_TRUE(until([&] { return shared->client == 1 && shared->server == 2; }));
 
-  ASSERT_TRUE(server_host.crash());
+  ASSERT_TRUE(server_host.power().crash());
   listener->kill();
-  server_host.restart();
+  server_host.power().restart();
   const std::uint64_t packets = world.packets();
   for (int i = 0; i < 100; ++i) go_on();
 

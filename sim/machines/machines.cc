@@ -90,8 +90,8 @@ std::string shown(const std::string& word) {
 
 const Host* host_with(const World& world, const Prefix& prefix) {
   for (const auto& host : world.hosts()) {
-    for (std::size_t i = 0; i < host->interfaces(); ++i) {
-      for (const Prefix& own : host->prefixes(i)) {
+    for (std::size_t i = 0; i < host->interfaces().size(); ++i) {
+      for (const Prefix& own : host->interfaces()[i].prefixes) {
         if (own.address.ip == prefix.address.ip) return host.get();
       }
     }
@@ -315,8 +315,8 @@ void Machines::empty_common() const {
 std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& host) const {
   std::string text = "127.0.0.1 localhost\n::1 localhost\n";
   for (const auto& each : world_.hosts()) {
-    for (std::size_t i = 0; i < each->interfaces(); ++i) {
-      for (const Prefix& prefix : each->prefixes(i)) {
+    for (std::size_t i = 0; i < each->interfaces().size(); ++i) {
+      for (const Prefix& prefix : each->interfaces()[i].prefixes) {
         if (prefix.address.is_link_local()) continue;  // it needs a scope as well
         const std::string address = prefix.to_string();
         text += address.substr(0, address.find('/')) + ' ' + each->name() + '\n';

@@ -142,7 +142,7 @@ RunningProgram& Programs::start(Host& host, std::vector<std::string>&& command,
   };
   const auto before = std::ranges::count_if(running_, like);
   if (before != 0) name += "#" + std::to_string(before + 1);
-  host.announce_program(std::filesystem::path(command.front()).filename().string());
+  host.processes().announce(std::filesystem::path(command.front()).filename().string());
   auto variables = simulated_variables(libraries_);
   const auto of_host = machines_.variables(host);
   for (const auto& [key, value] : of_host) variables[key] = value;

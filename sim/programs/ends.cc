@@ -9,9 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "base/text.h"
 #include "sim/mistakes.h"
 #include "sim/programs/sandbox.h"
-#include "base/text.h"
 
 namespace anyrdma::sim::programs {
 
@@ -79,7 +79,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
   process.status = status;
   note_deed();
   await_lender(process);
-  process.host->forget(process.full_name);
+  process.host->processes().forget(process.full_name);
   if (world_.mistakes() != nullptr) world_.mistakes()->on_end(process.full_name + " ");
   for (const auto& thread : process.threads) thread->leave();
   on_words_left(process);
@@ -88,7 +88,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
   if (process.parent == nullptr) {
     process.program->status_ = status;
     read_output();
-    process.host->note_end(process.program->name_, ending_text(status));
+    process.host->processes().note_end(process.program->name_, ending_text(status));
     if (options_.on_end) options_.on_end(*process.program);
   }
   if (process.parent != nullptr) {

@@ -16,8 +16,8 @@ using verbs::soft::Packet;
 constexpr std::size_t kPartMax = 4096;
 
 std::optional<std::size_t> interface_of(const Host& host, const ibv_gid& source) {
-  for (std::size_t i = 0; i < host.interfaces(); ++i) {
-    for (const transport::soft::Prefix& prefix : host.prefixes(i)) {
+  for (std::size_t i = 0; i < host.interfaces().size(); ++i) {
+    for (const transport::soft::Prefix& prefix : host.interfaces()[i].prefixes) {
       if (std::equal(prefix.address.ip.begin(), prefix.address.ip.end(), source.raw)) return i;
     }
   }
@@ -44,7 +44,7 @@ void IpSender::prepare(const Address& source, const Address& destination) {
 
 void IpSender::send_packet(Host& from) {
   if (const auto interface = interface_of(from, packet_->source))
-    from.send_from(*interface, *packet_);
+    from.interfaces().send_from(*interface, *packet_);
 }
 
 void IpSender::send(Host& from, const Address& source, const Address& destination,

@@ -136,7 +136,7 @@ Sandbox::~Sandbox() {
   give_realms_back();
   // Their fibers are about what goes now.
   for (const auto& process : processes_) {
-    process->host->forget(process->full_name);
+    process->host->processes().forget(process->full_name);
     for (const auto& thread : process->threads) thread->leave();
   }
   world_.scheduler().fibers().close();
@@ -494,7 +494,7 @@ void Sandbox::read_stream(Program& program, Program::Stream& stream, bool error)
                             .source = &program,
                             .error = error,
                             .text = std::string_view(stream.rest).substr(begin, end - begin)};
-      program.host_->note_output(line.program, line.error, line.text);
+      program.host_->processes().note_output(line.program, line.error, line.text);
       if (options_.on_output) options_.on_output(line);
     }
     stream.rest.erase(0, begin);

@@ -217,11 +217,6 @@ class Sandbox {
   [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
   [[nodiscard]] GuardPoints& guard_points() { return guard_points_; }
-  /// Allows the thread to use the memory that its process shares with the supervisor. The thread
-  /// may then write entries (sim/points/entry_queue.h), and read its clock
-  /// (sim/points/clock_page.h) until other threads are ready or an event is due. No effect if it is
-  /// allowed already.
-  void open_pages(Thread& thread);
   /// Takes the entries that the running thread has written to shared memory, and advances virtual
   /// time by its clock readings. Call it before using the state of the world.
   void close_pages();
@@ -230,10 +225,6 @@ class Sandbox {
   void note_call_in_kernel() { settled_ = false; }
   /// Runs the thread until it stops next, and stores stops of other threads meanwhile.
   [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
-  /// Like the function above, by one instruction.
-  [[nodiscard]] tracee::Stop step(Thread& thread);
-  /// Lets the thread run to the end of the call that it is about to make.
-  [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
   /// The next stop of one that runs already.
   [[nodiscard]] tracee::Stop await(Thread& thread);
   /// Wakes the threads that wait for a descriptor which is ready now. Asks the kernel.
@@ -241,32 +232,14 @@ class Sandbox {
   /// Wakes each waiting thread that has a pending signal which it does not block. Call when a
   /// thread may have got a signal.
   void interrupt_waits();
-  /// A thread gives its turn back.
-  void end_turn();
-  [[nodiscard]] Process* find_process(pid_t pid);
   [[nodiscard]] Thread* find_thread(pid_t tid);
   /// By the number that the process knows.
   [[nodiscard]] static Thread* find_thread(const Process& process, pid_t number);
-  void on_new_thread(Thread& maker, pid_t tid);
-  Process& on_new_process(Thread& maker, pid_t pid);
-  /// Waits until the kernel continues the parent's thread that waits in vfork(2) for a process.
-  /// Call when the process no longer uses the memory of its parent.
-  void await_lender(Process& process);
   /// Waits until the kernel has ended a process that was killed or is ending. Its threads are woken
   /// in the order in which they were made.
   void await_end(Process& process);
   /// Waits for the ends of several processes, and handles the ends in the order of `processes`.
   void await_ends(std::span<Process* const> processes);
-  /// Reports a crash (SandboxOptions::on_crash) if the signal that is about to be delivered to a
-  /// thread ends the process by an error such as SIGSEGV.
-  void note_signal(Thread& thread, int signal);
-  /// Handles the end of a thread, which is about to happen. `status`: as of wait(2).
-  void end(Thread& thread, int status);
-  void on_thread_gone(Thread& thread, int status);
-  /// Wakes who waits for a futex or a lock that threads of the process have left at their end.
-  void on_words_left(const Process& process);
-  /// The last thread of a process has gone.
-  void on_process_gone(Process& process, int status);
   void remark(const std::string& text);
   /// Allows all threads to use every processor, until the running thread stops next.
   void let_go_of_processor();
@@ -279,23 +252,57 @@ class Sandbox {
   /// checked for being one.
   void note_signal_descriptors() { signal_descriptors_ = true; }
   [[nodiscard]] bool knows_signal_descriptors() const { return signal_descriptors_; }
-  void watch(Thread& thread) { watchers_.push_back(&thread); }
-  void note_overrun(const Thread& thread);
-  void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
   /// Call before a system call for which the kernel may send a signal to another thread.
   void expect_signals() { signals_expected_ = true; }
+  [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
+    return processes_;
+  }
+
+ private:
+  friend class Thread;
+
+  // --- for Thread -------------------------------------------------------------------------------
+
+  /// Allows the thread to use the memory that its process shares with the supervisor. The thread
+  /// may then write entries (sim/points/entry_queue.h), and read its clock
+  /// (sim/points/clock_page.h) until other threads are ready or an event is due. No effect if it is
+  /// allowed already.
+  void open_pages(Thread& thread);
+  /// Runs the thread by one instruction.
+  [[nodiscard]] tracee::Stop step(Thread& thread);
+  /// Lets the thread run to the end of the call that it is about to make.
+  [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
+  /// A thread gives its turn back.
+  void end_turn();
+  void on_new_thread(Thread& maker, pid_t tid);
+  Process& on_new_process(Thread& maker, pid_t pid);
+  /// Waits until the kernel continues the parent's thread that waits in vfork(2) for a process.
+  /// Call when the process no longer uses the memory of its parent.
+  void await_lender(Process& process);
+  /// Reports a crash (SandboxOptions::on_crash) if the signal that is about to be delivered to a
+  /// thread ends the process by an error such as SIGSEGV.
+  void note_signal(Thread& thread, int signal);
+  /// Handles the end of a thread, which is about to happen. `status`: as of wait(2).
+  void end(Thread& thread, int status);
+  void on_thread_gone(Thread& thread, int status);
+  /// Wakes who waits for a futex or a lock that threads of the process have left at their end.
+  void on_words_left(const Process& process);
+  /// The last thread of a process has gone.
+  void on_process_gone(Process& process, int status);
+  void note_overrun(const Thread& thread);
+  void watch(Thread& thread) { watchers_.push_back(&thread); }
+  void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
   void watch_blocked(Thread& thread) { blocked_.push_back(&thread); }
   void unwatch_blocked(Thread& thread) { std::erase(blocked_, &thread); }
   void watch_opening(Thread& thread) { openers_.push_back(&thread); }
   void unwatch_opening(Thread& thread) { std::erase(openers_, &thread); }
   /// Stores a stop of a thread whose turn has not come; it is handled when the thread runs next.
   void note_early(const tracee::Stop& stop) { early_.push_back(stop); }
-  [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
-    return processes_;
-  }
 
- private:
+  // --- for the sandbox itself -------------------------------------------------------------------
+
   [[nodiscard]] verbs::Result<void> launch(Program& program);
+  [[nodiscard]] Process* find_process(pid_t pid);
   [[nodiscard]] Program* find(const Host& host, std::string_view name, std::uint32_t number) const;
   Process& adopt(pid_t pid, Process* parent, Host& host, Program& program, std::string name);
   Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});

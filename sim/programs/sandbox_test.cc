@@ -415,7 +415,7 @@ std::uint64_t hash_of_ends(bool of_host) {
   }
   world.run_for(1s);
   if (of_host) {
-    EXPECT_TRUE(host.crash());
+    EXPECT_TRUE(host.power().crash());
     sandbox.crash(host);
   } else {
     EXPECT_TRUE(sandbox.kill(host, "one", 1));
@@ -519,11 +519,11 @@ TEST_F(ProgramsInTheWorld, NothingOfAllThisIsWorthARemark) {
 TEST_F(ProgramsInTheWorld, ThatWentDownWithTheirHostStartAgainOnlyIfTheyAreTold) {
   Program& program = shell("echo up; sleep 100 & sleep 100; echo down");
   world.run_for(1s);
-  ASSERT_TRUE(host.crash());
+  ASSERT_TRUE(host.power().crash());
   sandbox.crash(host);
   EXPECT_TRUE(program.crashed());
   EXPECT_EQ(signal_of(program), SIGKILL);
-  host.restart();
+  host.power().restart();
   world.run_for(200s);
   EXPECT_THAT(texts(), ElementsAre("up"));
 

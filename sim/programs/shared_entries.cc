@@ -29,7 +29,7 @@ bool SharedEntries::tell(Host& host, std::string_view process) {
     broken_ =
         got == EntryQueue::Got::kNonsense || !recording::unpack(std::span(copy).first(size), entry);
     if (broken_) return false;
-    host.hear(process, entry);
+    host.processes().hear(process, entry);
   }
 }
 

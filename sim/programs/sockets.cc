@@ -156,8 +156,8 @@ verbs::Result<Sockets::Address> Sockets::source_towards(const Address& address, 
   if (address.is_any()) return Address::loopback(address.family);
   if (owner == &from) return source;
   std::optional<Address> any;
-  for (std::size_t i = 0; i < from.interfaces(); ++i) {
-    for (const Prefix& prefix : from.prefixes(i)) {
+  for (std::size_t i = 0; i < from.interfaces().size(); ++i) {
+    for (const Prefix& prefix : from.interfaces()[i].prefixes) {
       Address there = address;
       there.scope = prefix.address.scope;
       if (prefix.contains(there)) return prefix.address;
@@ -497,7 +497,7 @@ Outcome Sockets::on_ioctl(Thread& thread, const Call& call) {
   if (std::string(request->ifr_name) == "lo") {
     found = Prefix{.address = Address::loopback(AF_INET), .bits = 96 + 8};
   } else {
-    for (const Prefix& prefix : socket->host->prefixes()) {
+    for (const Prefix& prefix : socket->host->interfaces()[0].prefixes) {
       if (!found && prefix.address.family == AF_INET) found = prefix;
     }
   }

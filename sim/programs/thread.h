@@ -91,23 +91,6 @@ class Thread {
   [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
   /// Whether one of the descriptors of wait_for() is ready. Asks the kernel.
   [[nodiscard]] bool has_ready() const;
-  /// Whether the thread waits for descriptors, or is about to wait for them. While it does, call
-  /// on_ready() when one becomes ready.
-  [[nodiscard]] bool looks_out() const { return parking_ || waits(); }
-  [[nodiscard]] const std::vector<Watched>& watched() const { return watched_; }
-  void on_ready();
-  /// Opens the named pipe that the thread waits to open, before another program can remove it or
-  /// close the other end. False: the thread does not wait to open one, or the other end is not
-  /// open.
-  [[nodiscard]] bool finish_opening();
-  /// Whether the supervisor can suspend the thread while it waits to open a named pipe. False: the
-  /// thread waits in the kernel.
-  [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
-  /// Makes the thread retry a system call in which it is blocked, if a retry is due (CallRetries).
-  /// Call when another program did something that may unblock the call.
-  void on_deed();
-  /// The thread retries a call that blocked before.
-  [[nodiscard]] bool repeats_call() const { return repeats_; }
   /// Sets a time limit for the system call that the thread is about to make: if it still blocks at
   /// `deadline`, it returns `error`.
   void limit_call(Instant deadline, int error) { call_limit_ = {deadline, error}; }
@@ -128,35 +111,16 @@ class Thread {
   /// Returns the virtual time that a clock reading takes. It grows while a thread does nothing but
   /// read clocks.
   [[nodiscard]] Duration cost_of_look();
-  /// Returns the virtual time that a clock reading takes in a thread that reads the time without a
-  /// system call (SharedClock).
-  [[nodiscard]] Duration cost_of_reading() const;
-  /// Whether its next call must be preceded by a payment for earlier ones.
-  [[nodiscard]] bool owes_for_calls() const { return unpaid_calls_ >= kCallsAtOnce; }
-  void note_readings(std::uint64_t readings);
   /// Returns a duplicate, in this process, of a descriptor of the program. Empty: the program has
   /// no such descriptor.
   [[nodiscard]] Descriptor borrow(int fd) const;
 
-  // --- for the sandbox --------------------------------------------------------------------------
+  // --- for the supervisor -----------------------------------------------------------------------
 
-  /// The body of the thread's fiber: runs the real thread until it ends. The first run begins after
-  /// `delay`.
-  void live(Duration delay);
-  /// Called when the kernel reports that the thread has ended. `status`: as of wait(2).
-  void on_gone(int status);
-  /// Marks the thread as ended, even if the kernel still reports events of it.
-  void leave();
   /// Notes that the thread has called exit(2), which ends only this thread and not its process.
   void set_ends_alone() { ends_alone_ = true; }
-  [[nodiscard]] bool ends_alone() const { return ends_alone_; }
   /// The thread's current call, for reports of hangs.
   [[nodiscard]] std::string describe() const;
-  /// How long the thread may run without a system call before the supervisor examines it, as a
-  /// multiple of SandboxOptions::patience. The time grows for a thread that was found to compute.
-  [[nodiscard]] unsigned patience() const { return patience_; }
-  /// Records the CPU time of the thread since its start, in nanoseconds.
-  void note_used(std::uint64_t used);
   /// Handles a stop of this thread that the kernel reported while the supervisor waited for another
   /// thread.
   void handle(const tracee::Stop& stop);
@@ -164,14 +128,57 @@ class Thread {
   /// thread's usual mask.
   void set_mask(std::optional<std::uint64_t> mask) { mask_ = mask; }
   [[nodiscard]] std::optional<std::uint64_t> mask() const { return mask_; }
+  [[nodiscard]] Woken wait_for_child();
+
+ private:
+  friend class Sandbox;
+
+  // --- for Sandbox ------------------------------------------------------------------------------
+
+  /// Whether the thread waits for descriptors, or is about to wait for them. While it does, call
+  /// on_ready() when one becomes ready.
+  [[nodiscard]] bool looks_out() const { return parking_ || waits(); }
+  [[nodiscard]] const std::vector<Watched>& watched() const { return watched_; }
+  void on_ready();
+  /// Opens the named pipe that the thread waits to open, before another program can remove it or
+  /// close the other end. False: the thread does not wait to open one, or the other end is not
+  /// open.
+  [[nodiscard]] bool finish_opening();
+  /// Whether the supervisor can suspend the thread while it waits to open a named pipe. False: the
+  /// thread waits in the kernel.
+  [[nodiscard]] bool may_wait_to_open() const { return !opens_in_kernel_; }
+  /// Makes the thread retry a system call in which it is blocked, if a retry is due (CallRetries).
+  /// Call when another program did something that may unblock the call.
+  void on_deed();
+  /// The thread retries a call that blocked before.
+  [[nodiscard]] bool repeats_call() const { return repeats_; }
+  /// Returns the virtual time that a clock reading takes in a thread that reads the time without a
+  /// system call (SharedClock).
+  [[nodiscard]] Duration cost_of_reading() const;
+  /// Whether its next call must be preceded by a payment for earlier ones.
+  [[nodiscard]] bool owes_for_calls() const { return unpaid_calls_ >= kCallsAtOnce; }
+  void note_readings(std::uint64_t readings);
+  /// The body of the thread's fiber: runs the real thread until it ends. The first run begins after
+  /// `delay`.
+  void live(Duration delay);
+  /// Called when the kernel reports that the thread has ended. `status`: as of wait(2).
+  void on_gone(int status);
+  /// Marks the thread as ended, even if the kernel still reports events of it.
+  void leave();
+  [[nodiscard]] bool ends_alone() const { return ends_alone_; }
+  /// How long the thread may run without a system call before the supervisor examines it, as a
+  /// multiple of SandboxOptions::patience. The time grows for a thread that was found to compute.
+  [[nodiscard]] unsigned patience() const { return patience_; }
+  /// Records the CPU time of the thread since its start, in nanoseconds.
+  void note_used(std::uint64_t used);
   /// Whether the thread is suspended in vfork(2): its child uses the same memory, and has neither
   /// executed a program nor exited.
   [[nodiscard]] bool lends() const { return lends_; }
   void on_memory_back();
-  [[nodiscard]] Woken wait_for_child();
   [[nodiscard]] bool waits_for_child() const { return for_child_; }
 
- private:
+  // --- for the thread itself --------------------------------------------------------------------
+
   class Alarm;
 
   [[nodiscard]] Woken park(const char* purpose, std::optional<Instant> deadline);

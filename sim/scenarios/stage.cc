@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 /// Plugs in again what was removed.
 void return_devices(World& world) {
   for (const auto& host : world.hosts()) {
-    for (std::size_t i = 0; i < host->interfaces(); ++i) {
-      (void)host->return_device("anyrdma" + std::to_string(i)).has_value();
+    for (std::size_t i = 0; i < host->interfaces().size(); ++i) {
+      (void)host->devices().bring_back("anyrdma" + std::to_string(i)).has_value();
     }
   }
 }

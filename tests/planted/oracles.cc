@@ -55,7 +55,8 @@ class World {
 
   /// Everything passes again, so whoever comes now must be served.
   std::string visit_once_more() {
-    if (!journal_.open || client_.devices().empty() || server_.devices().empty()) return {};
+    if (!journal_.open || client_.devices().names().empty() || server_.devices().names().empty())
+      return {};
     const int before = journal_.delivered;
     visit({.client = 99, .rounds = 1});
     sim::Outcome outcome = sim::finish(world_);

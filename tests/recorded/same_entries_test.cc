@@ -103,7 +103,7 @@ class Side {
     }
     addresses = bytes;
   }
-  /// With a queue pair's number behind six bytes (sim/packets/packet_fields.cc).
+  /// With a queue pair's number behind six bytes (recording/packets/packet_fields.cc).
   void replace_parameters(Entry& entry) {
     constexpr std::size_t kAt = 6;
     std::string& bytes = kept_.emplace_back(entry.texts[0]);

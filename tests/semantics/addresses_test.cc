@@ -236,8 +236,8 @@ TEST_F(Addresses, Fact42ThePortSpacesAreSeparate) {
 
 TEST_F(TwoNetworks, Fact43AWildcardListenerSurvivesRemovalsAndPicksUpNewDevices) {
   server.listen("0.0.0.0");
-  ASSERT_TRUE(server_host.remove_device("anyrdma0"));
-  ASSERT_TRUE(server_host.plug_device("eth2"));
+  ASSERT_TRUE(server_host.devices().remove("anyrdma0"));
+  ASSERT_TRUE(server_host.devices().plug("eth2"));
   server.expect_silence(1s);
 
   ask("203.0.113.1");
@@ -253,7 +253,7 @@ TEST_F(Addresses, Fact60ANeighboursNewAddressIsUnreachableOnTheActiveSideEvenWhe
   ibv_mr* said = rdma_reg_msgs(connection.active, message, sizeof message);
   EXPECT_EQ(rdma_post_recv(connection.passive, nullptr, text, sizeof text, room), 0);
 
-  ASSERT_TRUE(server_host.fail_over("eth0"));
+  ASSERT_TRUE(server_host.interfaces().fail_over("eth0"));
 
   EXPECT_EQ(client.take(RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT).id, connection.active);
   EXPECT_EQ(rdma_post_send(connection.active, nullptr, message, sizeof message, said, 0), 0);

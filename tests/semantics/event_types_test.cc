@@ -103,7 +103,7 @@ TEST_F(EventTypes, Type03RouteError) {
   EXPECT_EQ(error_of(rdma_resolve_addr(id, nullptr, Address(kServer), kPatienceMs)), 0);
   client.take(RDMA_CM_EVENT_ADDR_RESOLVED);
   EXPECT_EQ(error_of(rdma_resolve_route(id, kPatienceMs)), 0);
-  ASSERT_TRUE(client_host.remove_device("anyrdma0"));
+  ASSERT_TRUE(client_host.devices().remove("anyrdma0"));
 
   expect_bare(client.take(RDMA_CM_EVENT_ROUTE_ERROR), id, -1);
 
@@ -231,7 +231,7 @@ TEST_F(EventTypes, Type10Disconnected) {
 
 TEST_F(EventTypes, Type11DeviceRemoval) {
   const Connection connection = connect();
-  ASSERT_TRUE(server_host.remove_device("anyrdma0"));
+  ASSERT_TRUE(server_host.devices().remove("anyrdma0"));
 
   expect_bare(server.take(RDMA_CM_EVENT_DEVICE_REMOVAL), connection.passive);
 }
@@ -287,7 +287,7 @@ TEST(EventTypesOfASmallDevice, Type13MulticastError) {
 
 TEST_F(EventTypes, Type14AddrChange) {
   const Connection connection = connect();
-  ASSERT_TRUE(server_host.fail_over("eth0"));
+  ASSERT_TRUE(server_host.interfaces().fail_over("eth0"));
 
   expect_bare(server.take(RDMA_CM_EVENT_ADDR_CHANGE), connection.passive);
 }

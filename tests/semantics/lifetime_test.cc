@@ -82,7 +82,7 @@ TEST_F(Lifetime, Fact46EventsOfADestroyedIdVanish) {
 TEST_F(Lifetime, Fact47AfterDeviceRemovalEverythingButDestroyIsEnxio) {
   const Connection connection = connect();
   rdma_cm_id* id = connection.active;
-  ASSERT_TRUE(client_host.remove_device("anyrdma0"));
+  ASSERT_TRUE(client_host.devices().remove("anyrdma0"));
   EXPECT_EQ(client.take(RDMA_CM_EVENT_DEVICE_REMOVAL, 0).id, id);
   rdma_conn_param param = parameters();
   std::uint8_t tos = 0;
@@ -191,7 +191,7 @@ TEST_F(SynchronousIds, Fact49GetRequestIsForSynchronousListenersOnly) {
 
 TEST_F(SynchronousIds, Fact49GetRequestKeepsAnEventThatIsNone) {
   rdma_cm_id* listener = listen();
-  server_host.spawn("unplugs", [&] { ASSERT_TRUE(server_host.remove_device("anyrdma0")); });
+  server_host.spawn("unplugs", [&] { ASSERT_TRUE(server_host.devices().remove("anyrdma0")); });
   rdma_cm_id* id = nullptr;
 
   EXPECT_EQ(error_of(rdma_get_request(listener, &id)), EINVAL);

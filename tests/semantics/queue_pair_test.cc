@@ -97,7 +97,7 @@ TEST_F(QueuePair, ADatagramServicesRequestHasNoPath) {
 }
 
 TEST_F(QueuePair, AfterTheLastDeviceChannelsAndIdsAreStillMade) {
-  ASSERT_TRUE(server_host.remove_device("anyrdma0"));
+  ASSERT_TRUE(server_host.devices().remove("anyrdma0"));
   rdma_event_channel* channel = nullptr;
   server.as_program([&] { channel = rdma_create_event_channel(); });
 

@@ -71,7 +71,7 @@ const std::array kPlaces{
     Place{"DeviceRemoval", "RDMA_CM_DEVICE_REMOVAL",
           [](Bench& at) {
             at.id = at.client.routed(Pair::kServer);
-            ASSERT_TRUE(at.client_host.remove_device("anyrdma0"));
+            ASSERT_TRUE(at.client_host.devices().remove("anyrdma0"));
             at.client.take(RDMA_CM_EVENT_DEVICE_REMOVAL);
           }},
 };

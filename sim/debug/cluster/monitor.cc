@@ -62,7 +62,7 @@ std::string Cluster::monitor(std::string_view command) {
     std::string text = "at " + now + " s:\n";
     for (const auto& host : world.hosts()) {
       text += host->name();
-      for (const Prefix& prefix : host->prefixes(0)) text += " " + prefix.to_string();
+      for (const Prefix& prefix : host->interfaces()[0].prefixes) text += " " + prefix.to_string();
       text += host->running() ? "\n" : " (has no power)\n";
     }
     return text;

@@ -113,7 +113,8 @@ Outcome on_question(Thread& thread, const Call& call) {
   const std::uint64_t address = call.arguments[0];
   auto question = thread.tracee().peek<fault::Question>(address);
   if (!question || call.arguments[1] != sizeof *question) return Outcome::answered(-EFAULT);
-  const Duration delay = thread.process().host->advise(thread.process().full_name, *question);
+  const Duration delay =
+      thread.process().host->processes().advise(thread.process().full_name, *question);
   if (delay > Duration::zero() && !thread.spend(delay)) return Outcome::over();
   return Outcome::answered(thread.tracee().poke(address, *question) ? 0 : -EFAULT);
 }

@@ -87,21 +87,27 @@ class SimBackend final : public Backend {
   }
 
   void remove_device(Side side) override {
-    CM_ASSERT(host(side).remove_device("anyrdma0").has_value());
+    CM_ASSERT(host(side).devices().remove("anyrdma0").has_value());
   }
-  void fail_over(Side side) override { CM_ASSERT(host(side).fail_over("eth0").has_value()); }
-  void fail_back(Side side) override { CM_ASSERT(host(side).fail_back("eth0").has_value()); }
+  void fail_over(Side side) override {
+    CM_ASSERT(host(side).interfaces().fail_over("eth0").has_value());
+  }
+  void fail_back(Side side) override {
+    CM_ASSERT(host(side).interfaces().fail_back("eth0").has_value());
+  }
   void tell_of_neighbour(NeighbourNews news) override {
     sim::Host& neighbour = *world_.find_host("moving");
     switch (news) {
       case NeighbourNews::kElsewhere:
-        return CM_ASSERT(neighbour.fail_over("eth0").has_value());
+        return CM_ASSERT(neighbour.interfaces().fail_over("eth0").has_value());
       case NeighbourNews::kBack:
-        return (void)neighbour.fail_back("eth0").has_value();  // false: it has not been away
+        return (void)neighbour.interfaces()
+            .fail_back("eth0")
+            .has_value();  // false: it has not been away
       case NeighbourNews::kAgain:
-        return CM_ASSERT(client_.confirm_neighbour(kMoving).has_value());
+        return CM_ASSERT(client_.neighbours().confirm(kMoving).has_value());
       case NeighbourNews::kForgotten:
-        return CM_ASSERT(client_.forget_neighbour(kMoving).has_value());
+        return CM_ASSERT(client_.neighbours().forget(kMoving).has_value());
     }
   }
 

@@ -1,0 +1,39 @@
+// The device that the processes of a host see, behind an uplink.
+#pragma once
+
+#include <string>
+
+#include "sim/nic.h"
+
+namespace anyrdma::sim {
+
+/// Passes packets, changes and events of power on to the uplink. The device itself consists of
+/// parts, one in each process.
+class RemoteNic final : public Nic {
+ public:
+  /// `uplink` must outlive this object.
+  RemoteNic(Host& host, std::size_t interface, Uplink& uplink);
+
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] bool present() const override { return !unplugged_; }
+  [[nodiscard]] bool port_is_down() const override { return port_down_; }
+  [[nodiscard]] bool take(const Host& from, verbs::soft::PacketPtr&& packet) override;
+  [[nodiscard]] bool hears_groups(bool own) const override;
+  void on_neighbour(transport::soft::NeighbourToken token, int error) override;
+  [[nodiscard]] verbs::Result<void> change(const transport::soft::DeviceChange& change) override;
+  void on_crash() override { uplink_.on_crash(); }
+  void on_kill() override { uplink_.on_kill(); }
+  [[nodiscard]] bool kill_program(std::string_view name, std::uint32_t number) override;
+  [[nodiscard]] std::optional<bool> pause_program(const Uplink::Threads& threads,
+                                                  bool paused) override;
+  [[nodiscard]] bool has_processes() const override { return true; }
+  void on_opened(fault::Question& question) const override;
+
+ private:
+  std::string name_;
+  Uplink& uplink_;
+  bool unplugged_ = false;
+  bool port_down_ = false;
+};
+
+}  // namespace anyrdma::sim
