@@ -44,9 +44,9 @@ bool serves_to_the_end(const ProgramEnd& end) {
 
 }  // namespace
 
-std::string ending_text(const ProgramEnd& end) {
+std::string end_text(const ProgramEnd& end) {
   if (!end.status) return "did not end";
-  return anyrdma::ending_text(*end.status);
+  return ending_text(*end.status);
 }
 
 std::string sanitizer_report(std::string_view line) {
@@ -134,7 +134,7 @@ std::string Judgement::broken(std::span<const ProgramEnd> ends) const {
     if (serves_to_the_end(end)) {
       text += std::string(end.name) + " did not end by itself" + statuses_of(end) + "\n";
     } else if (end.status) {
-      text += std::string(end.name) + " " + ending_text(end) + "\n" + std::string(end.crash);
+      text += std::string(end.name) + " " + end_text(end) + "\n" + std::string(end.crash);
     }
   }
   for (std::size_t i = 0; i < expectations_.size(); ++i) {

@@ -26,7 +26,7 @@ struct ProgramEnd {
 };
 
 /// "was ended by signal 11".
-[[nodiscard]] std::string ending_text(const ProgramEnd& end);
+[[nodiscard]] std::string end_text(const ProgramEnd& end);
 
 /// Returns the first words of a sanitizer's report in a line of a program's output, without parts
 /// that differ from run to run: "AddressSanitizer: heap-use-after-free". Empty: the line contains

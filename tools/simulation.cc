@@ -276,7 +276,7 @@ class Simulation::Run {
   }
 
   void tell_crash(const std::string& name, int status, std::string_view stacks) {
-    const std::string how = anyrdma::ending_text(status);
+    const std::string how = ending_text(status);
     if (told_.insert(name + " " + how).second && world_.recorder() != nullptr)
       world_.recorder()->crash(name, how, stacks);
   }
@@ -287,8 +287,7 @@ class Simulation::Run {
     if (!crash.of_child) {
       crashes_[crash.program] = std::move(stacks);
     } else if (!judgement_.may_crash(crash.program->name(), number_of(*crash.program))) {
-      crashes_of_children_ +=
-          crash.process + " " + anyrdma::ending_text(crash.signal) + "\n" + stacks;
+      crashes_of_children_ += crash.process + " " + ending_text(crash.signal) + "\n" + stacks;
       tell_crash(crash.process, crash.signal, stacks);
     }
   }
@@ -337,7 +336,7 @@ class Simulation::Run {
 
   [[nodiscard]] static std::string ending_of(const Program& program) {
     if (went_down(program)) return "went down with its host";
-    return ending_text({.name = program.name(), .status = program.status()});
+    return end_text({.name = program.name(), .status = program.status()});
   }
 
   [[nodiscard]] ProgramEnd end_of(const Program& program) const {

@@ -1,4 +1,4 @@
-"""Just enough C++ to judge style: text without comments and literals, and where functions stand."""
+"""Just enough C++ to judge style: text without comments and literals, where functions stand, and what classes offer."""
 
 import re
 
@@ -68,3 +68,40 @@ def functions(text):
                 yield code.count("\n", 0, first) + 1, code.count("\n", 0, match.start()) + 1
         else:
             head, resumed = "", None
+
+
+CLASS = re.compile(r"\b(class|struct)\s+([\w:]+)\s*(?:final\s*)?(?::(?!:)[^;{}]*)?\{")
+
+
+def _is_function(head):
+    """Whether the head of a member declares a function that its class offers itself."""
+    if re.match(r"(friend|using|typedef|enum|class|struct|static_assert)\b", head) or "~" in head:
+        return False
+    flat = _without_groups(re.sub(r"\[\[\w+\]\]", "", head))
+    declared, _, given = flat.partition("=")
+    return "@" in declared and given.strip() not in ("default", "delete")
+
+
+def classes(text):
+    """(line, name, public functions) of every class. Functions that override count, destructors do not."""
+    code = strip(text)
+    for match in CLASS.finditer(code):
+        access = "public" if match.group(1) == "struct" else "private"
+        depth, head, count = 0, "", 0
+        for mark in re.finditer(r"[{};]|\b(public|private|protected)\s*:(?!:)|[^{};]+?(?=[{};]|\b(?:public|private|"
+                                r"protected)\s*:(?!:))", code[match.end():]):
+            token = mark.group()
+            if depth == 0 and mark.group(1):
+                access, head = mark.group(1), ""
+            elif token == "{":
+                depth += 1
+            elif token in "};":
+                depth -= token == "}"
+                if depth < 0:
+                    break
+                if depth == 0:
+                    count += access == "public" and _is_function(head.strip())
+                    head = ""
+            elif depth == 0:
+                head += token
+        yield code.count("\n", 0, match.start()) + 1, match.group(2), count

@@ -9,6 +9,7 @@ FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 600
 TEST_LINES_MAX = 800
 LINE_MAX = 100
+PUBLIC_FUNCTIONS_MAX = 40  # of a class in sim
 
 IMPURE_INCLUDE = re.compile(
     r"<(thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier|stop_token|"
@@ -109,6 +110,15 @@ def function_size(_path, text):
                           "that deserves a name")
 
 
+def class_size(path, text):
+    if not path.startswith("sim/") or is_test(path):
+        return
+    for line, name, count in cxx.classes(text):
+        if count > PUBLIC_FUNCTIONS_MAX:
+            yield line, (f"class {name} with {count} public functions; more than "
+                         f"{PUBLIC_FUNCTIONS_MAX} are several subjects")
+
+
 def unfinished(_path, text):
     for number, line in numbered(text):
         if re.search(r"\b(TODO|FIXME|XXX|HACK)\b", line):
@@ -139,7 +149,8 @@ def pragma_once(path, text):
         yield 1, "a header without #pragma once"
 
 
-RULES = [arrows, arrows_up, pure_core, no_default, file_size, line_length, function_size, unfinished,
+RULES = [arrows, arrows_up, pure_core, no_default, file_size, line_length, function_size, class_size,
+         unfinished,
          no_sleep_in_tests, nodiscard, pragma_once]
 
 # What is not C++, but written here as carefully.

@@ -91,6 +91,14 @@ class Rules(unittest.TestCase):
         self.clean("cm/id.cc", "constexpr Row kRows[] = {\n" + "  {1},\n" * 90 + "};\n")
         self.clean("cm/id.cc", "class Id {\n" + "  int x() { return '{'; }\n" * 90 + "};\n")
 
+    def test_a_class_of_the_simulator_with_many_public_functions_is_caught(self):
+        head = "#pragma once\nclass Host final : public Base {\n public:\n  Host(const Host&) = delete;\n"
+        functions = "  [[nodiscard]] int f(int x = 3) const { return {x}; }\n" * 20 + "  void g();\n" * 20
+        tail = " private:\n  int h();\n  int i_ = 0;\n};\n"
+        self.clean("sim/host.h", head + functions + "  int j{};\n" + tail)
+        self.caught("sim/host.h", head + functions + "  int k(int);\n" + tail, "41 public")
+        self.clean("cm/id.h", head + functions + "  int k(int);\n" + tail)
+
     def test_unfinished_work_is_caught(self):
         self.caught("cm/id.cc", "// TO" + "DO: more\n", "unfinished")
 
