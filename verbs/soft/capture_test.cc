@@ -32,7 +32,7 @@ std::vector<std::string> captures() {
   return names;
 }
 
-class Capture : public testing::TestWithParam<std::string> {
+class Capture : public ::testing::TestWithParam<std::string> {
  protected:
   // Calls f(frame, packet) for every RoCE packet and returns how many there were.
   template <class F>
@@ -153,7 +153,7 @@ TEST(KernelsRoutingHeader, IsTheSameAsOurs) {
   EXPECT_GE(compared, 3);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernel, Capture, testing::ValuesIn(captures()), [](const auto& param) {
+INSTANTIATE_TEST_SUITE_P(Kernel, Capture, ::testing::ValuesIn(captures()), [](const auto& param) {
   std::string name = param.param.substr(0, param.param.find('.'));
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');

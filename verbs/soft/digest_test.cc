@@ -12,7 +12,7 @@
 namespace anyrdma::verbs::soft {
 namespace {
 
-class DigestTest : public testing::Test {
+class DigestTest : public ::testing::Test {
  protected:
   explicit DigestTest(std::size_t size = 200'000) : bytes_(size) {
     region_ = memory_.add(&pd_, bytes_.data(), bytes_.size(),

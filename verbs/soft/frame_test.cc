@@ -143,7 +143,7 @@ TEST(MulticastGid, IsNotAnyOtherAddress) {
   }
 }
 
-class RoutingHeaders : public testing::Test {
+class RoutingHeaders : public ::testing::Test {
  protected:
   RoutingHeaders() {
     packet->traffic_class = 0x48;
