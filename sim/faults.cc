@@ -1,6 +1,7 @@
 #include "sim/faults.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "sim/altered_message.h"
@@ -14,23 +15,12 @@
 #include "transport/fault/plan/drawn.h"
 #include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/matching.h"
-#include "transport/fault/plan/scalars.h"
-#include "verbs/assert.h"
-#include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
 namespace {
 
 bool names(const std::string& pattern, const Host& host) {
   return pattern.empty() || pattern == host.name();
-}
-
-template <class On>
-bool names_event(const Trigger& trigger, const Host& host, std::uint64_t id,
-                 rdma_cm_event_type type) {
-  const On* on = std::get_if<On>(&trigger);
-  return on != nullptr && on->event == type && names(on->host, host) &&
-         (on->id == 0 || on->id == id);
 }
 
 bool names_packet(const Trigger& trigger, const Host& from, const Host& to,
@@ -43,25 +33,6 @@ bool names_packet(const Trigger& trigger, const Host& from, const Host& to,
   return on != nullptr && names(on->from, from) && names(on->to, to);
 }
 
-bool names_call(const OnCall& on, const Host& host, std::uint64_t id, std::string_view call) {
-  return names(on.host, host) && fault::names_call(on, id, call);
-}
-
-constexpr std::string_view kStatePrefix = "RDMA_CM_";
-
-/// Of resolving or routing.
-int errno_of(std::string_view resolving_error) {
-  fault::Errno error;
-  const std::string problem = fault::parse_word("error", resolving_error, error);
-  CM_ASSERT(problem.empty());
-  return error.value;
-}
-
-bool names_work(const Fault& fault, const Host& host, const verbs::PostedWork& work) {
-  const auto* on = std::get_if<OnCompletion>(&fault.trigger);
-  return on != nullptr && names(on->host, host) && fault::names_work(fault, work);
-}
-
 }  // namespace
 
 /// One fault under way; runs as a task when its time has come or, after its trigger, at once but
@@ -72,7 +43,7 @@ class Faults::Planned final : public fault::Arming, public Task {
   Planned(Faults& faults, const Fault& fault, Fault drawn)
       : Arming(fault), faults_(faults), drawn_(std::move(drawn)) {}
 
-  [[nodiscard]] bool is_due() { return !over_ && Arming::is_due(); }
+  [[nodiscard]] bool is_over() const { return over_; }
   /// It does not happen any more, nor does what it has done end.
   void call_off() {
     over_ = true;
@@ -82,8 +53,6 @@ class Faults::Planned final : public fault::Arming, public Task {
   [[nodiscard]] const Fault& drawn() const { return drawn_; }
   /// What it has done goes on, and will end.
   [[nodiscard]] bool ends_later() const { return end_.armed(); }
-
-  std::vector<verbs::PostedWork> awaited;  ///< was to end in error; nobody has seen it yet
 
  private:
   class End final : public Task {
@@ -102,7 +71,7 @@ class Faults::Planned final : public fault::Arming, public Task {
 
   void run() override {
     if (std::holds_alternative<AtTime>(drawn_.trigger)) ++status.armed;
-    faults_.fire(*this);
+    faults_.triggers_.fire(*this);
     World& world = faults_.world_;
     Before before;
     if (!drawn_.lasts.for_ever() && !end_.armed()) before = before_action(world, drawn_.action);
@@ -155,6 +124,7 @@ PlanResult<void> Faults::inject(const FaultPlan& plan) {
     Planned& planned = *planned_.emplace_back(std::make_unique<Planned>(*this, fault, drawn));
     if (planned.needs_dice())
       planned.dice = std::make_unique<RandomStream>(world_.seeds(), "fault " + name);
+    triggers_.add(planned);
     watch_for(planned);
   }
   return {};
@@ -235,12 +205,6 @@ std::string Faults::problem_here(const Fault& fault) const {
 
 // --- accounting ---------------------------------------------------------------------------------
 
-std::vector<FaultStatus> Faults::status() const {
-  std::vector<FaultStatus> all;
-  for (const auto& planned : planned_) all.push_back(planned->status);
-  return all;
-}
-
 std::string Faults::report() const {
   std::string text;
   for (const auto& planned : planned_) text += planned->status.to_string() + "\n";
@@ -258,12 +222,22 @@ std::vector<Fault> Faults::unfired() const {
 
 // --- running ------------------------------------------------------------------------------------
 
-void Faults::fire(Planned& planned) {
-  ++planned.status.fired;
+// All faults are Planned.
+bool Faults::is_over(const fault::Arming& fault) const {
+  return static_cast<const Planned&>(fault).is_over();
+}
+
+void Faults::pull(fault::Arming& fault) {
+  world_.scheduler().at(static_cast<Planned&>(fault), world_.now());
+}
+
+void Faults::on_fired(fault::Arming& fault) {
+  const Planned& planned = static_cast<Planned&>(fault);
   if (world_.milestones() != nullptr)
     world_.milestones()->on_fault(planned.status.fault.action.index());
   if (world_.trace().on() || world_.stream() != nullptr)
     tell(to_string(planned.drawn()), planned.drawn().action);
+  if (packet_ != nullptr && world_.recorder() != nullptr) world_.recorder()->struck(*packet_);
 }
 
 void Faults::tell(const std::string& text, const fault::FaultAction& action) {
@@ -271,170 +245,64 @@ void Faults::tell(const std::string& text, const fault::FaultAction& action) {
   if (world_.stream() != nullptr) world_.stream()->fault(text, action);
 }
 
-void Faults::fire_soon(Planned& planned) {
-  world_.scheduler().at(planned, world_.now());
-}
-
 Mishap Faults::on_packet(const Host& from, const Host& to, verbs::soft::Packet& packet,
                          bool passes) {
   const std::uint16_t attribute = cm_attribute(packet);
-  Mishap mishap;
-  for (const auto& planned : planned_) {
-    const Fault& fault = planned->status.fault;
-    if (!names_packet(fault.trigger, from, to, attribute) || !planned->is_due()) continue;
-    const auto* change = std::get_if<AlterMessage>(&fault.action);
-    if (change != nullptr) {
-      alter(packet, attribute, *change);
-    } else if (!fault::befall(fault.action, mishap)) {
-      fire_soon(*planned);
-      continue;
-    }
-    fire(*planned);
-    if (world_.recorder() != nullptr) world_.recorder()->struck(packet);
-    if (passes) ++planned->status.observed;
-  }
+  const auto is_it = [&](const Trigger& trigger) {
+    return names_packet(trigger, from, to, attribute);
+  };
+  const auto change = [&](const AlterMessage& how) { alter(packet, attribute, how); };
+  packet_ = &packet;
+  Mishap mishap = triggers_.on_packet(std::ref(is_it), std::ref(change), passes);
+  packet_ = nullptr;
   // As random as the run, the same wherever it is repeated.
   if (mishap.corrupted) mishap.chance = world_.random("faults: which bit").next();
   return mishap;
 }
 
 std::optional<transport::soft::Admission::Refusal> Faults::on_request(const Host& host) {
-  std::optional<transport::soft::Admission::Refusal> refusal;
-  for (const auto& planned : planned_) {
-    const Fault& fault = planned->status.fault;
-    const auto* when = std::get_if<OnRequest>(&fault.trigger);
-    if (when == nullptr || !names(when->host, host) || !planned->is_due()) continue;
-    const auto* reject = std::get_if<RejectRequest>(&fault.action);
-    const bool overflow = std::holds_alternative<OverflowBacklog>(fault.action);
-    const bool ignored = std::holds_alternative<IgnoreRequest>(fault.action);
-    const bool stale = std::holds_alternative<StaleRequest>(fault.action);
-    const auto* postpone = std::get_if<PostponeRequest>(&fault.action);
-    if (reject == nullptr && postpone == nullptr && !overflow && !ignored && !stale) {
-      fire_soon(*planned);
-      continue;
-    }
-    if (refusal) continue;
-    fire(*planned);
-    ++planned->status.observed;
-    refusal.emplace();
-    refusal->no_room = overflow;
-    refusal->unanswered = ignored;
-    if (postpone != nullptr) refusal->postponed = postpone->timeout;
-    if (stale) refusal->reason = ibcm::kRejStaleConnection;
-    if (reject != nullptr) {
-      refusal->reason = reject->reason;
-      refusal->private_data = reject->data;
-    }
-  }
+  const std::optional<fault::Refusal> planned = triggers_.on_request(host.name());
+  if (!planned) return std::nullopt;
+  transport::soft::Admission::Refusal refusal;
+  refusal.reason = planned->reason;
+  refusal.private_data = planned->private_data;
+  refusal.no_room = planned->forgotten;
+  refusal.unanswered = planned->ignored;
+  refusal.postponed = planned->postponed;
   return refusal;
 }
 
 void Faults::on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                       rdma_cm_event_type type) {
-  const bool queued = step == transport::EventObserver::Step::kQueued;
-  for (const auto& planned : planned_) {
-    const Trigger& trigger = planned->status.fault.trigger;
-    const bool is_it = queued ? names_event<OnQueued>(trigger, host, id, type)
-                              : names_event<OnFetched>(trigger, host, id, type);
-    if (is_it && planned->is_due()) fire_soon(*planned);
-  }
+  triggers_.on_event(host.name(), step, id, type);
 }
 
 void Faults::on_call(const Host& host, std::uint64_t id, std::string_view call) {
-  for (const auto& planned : planned_) {
-    const Fault& fault = planned->status.fault;
-    const auto* on = std::get_if<OnCall>(&fault.trigger);
-    if (on == nullptr || fault::counts_at_gate(fault) || !names_call(*on, host, id, call)) continue;
-    if (planned->is_due()) fire_soon(*planned);
-  }
+  triggers_.on_call(host.name(), id, call);
 }
 
 void Faults::on_state(const Host& host, std::uint64_t id, std::string_view state) {
-  for (const auto& planned : planned_) {
-    const auto* on = std::get_if<OnState>(&planned->status.fault.trigger);
-    if (on == nullptr || !names(on->host, host) || (on->id != 0 && on->id != id)) continue;
-    if (state.ends_with(on->state) && state.size() == kStatePrefix.size() + on->state.size() &&
-        planned->is_due()) {
-      fire_soon(*planned);
-    }
-  }
-}
-
-template <class When, class What>
-int Faults::error_of_query(const Host& host) {
-  int error = 0;
-  for (const auto& planned : planned_) {
-    const Fault& fault = planned->status.fault;
-    const auto* on = std::get_if<When>(&fault.trigger);
-    if (on == nullptr || !names(on->host, host) || !planned->is_due()) continue;
-    const auto* fail = std::get_if<What>(&fault.action);
-    if (fail == nullptr) {
-      fire_soon(*planned);
-    } else if (error == 0) {
-      fire(*planned);
-      ++planned->status.observed;
-      error = errno_of(fail->error);
-    }
-  }
-  return error;
+  triggers_.on_state(host.name(), id, state);
 }
 
 int Faults::on_resolving(const Host& host) {
-  return error_of_query<OnResolving, FailResolving>(host);
+  return triggers_.on_resolving(host.name());
 }
 
 int Faults::on_routing(const Host& host) {
-  return error_of_query<OnRouting, FailRouting>(host);
+  return triggers_.on_routing(host.name());
 }
 
 int Faults::on_gate(const Host& host, std::uint64_t id, std::string_view call) {
-  int error = 0;
-  for (const auto& planned : planned_) {
-    const Fault& fault = planned->status.fault;
-    const auto* on = std::get_if<OnCall>(&fault.trigger);
-    if (on == nullptr || !fault::counts_at_gate(fault) || !names_call(*on, host, id, call))
-      continue;
-    if (!planned->is_due()) continue;
-    const auto* fail = std::get_if<FailCall>(&fault.action);
-    if (fail == nullptr) {
-      fire_soon(*planned);
-    } else if (error == 0) {
-      fire(*planned);
-      ++planned->status.observed;
-      error = fail->error.value;
-    }
-  }
-  return error;
+  return triggers_.on_gate(host.name(), id, call);
 }
 
 ibv_wc_status Faults::on_work(const Host& host, const verbs::PostedWork& work) {
-  ibv_wc_status status = IBV_WC_SUCCESS;
-  for (const auto& planned : planned_) {
-    const Fault& fault = planned->status.fault;
-    if (!names_work(fault, host, work) || !planned->is_due()) continue;
-    const auto* complete = std::get_if<CompleteWork>(&fault.action);
-    if (complete == nullptr) {
-      fire_soon(*planned);
-    } else if (status == IBV_WC_SUCCESS) {
-      fire(*planned);
-      planned->awaited.push_back(work);
-      status = complete->status;
-    }
-  }
-  return status;
+  return triggers_.on_work(host.name(), work);
 }
 
 void Faults::on_failure(const ibv_wc& completion) {
-  for (const auto& planned : planned_) {
-    const auto* complete = std::get_if<CompleteWork>(&planned->status.fault.action);
-    if (complete == nullptr || complete->status != completion.status) continue;
-    const std::size_t seen =
-        std::erase_if(planned->awaited, [&completion](const verbs::PostedWork& work) {
-          const bool shared = work.qp_num == 0;  // a shared receive queue's: any queue pair
-          return (shared || work.qp_num == completion.qp_num) && work.wr_id == completion.wr_id;
-        });
-    planned->status.observed += static_cast<std::uint32_t>(seen);
-  }
+  triggers_.on_failure(completion);
 }
 
 void Faults::on_dead_rail(const Host& host, std::string_view interface) {

@@ -12,6 +12,7 @@
 #include "sim/schedule/scheduler.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/question.h"
+#include "transport/fault/plan/triggers.h"
 #include "transport/soft/transport.h"
 #include "verbs/packet_gate.h"
 #include "verbs/soft/packet.h"
@@ -28,10 +29,10 @@ using verbs::Mishap;
 /// on. A fault takes effect at the instant of its trigger, after all ready programs have run. The
 /// world's seed decides the random parts of a plan (fault::resolved) at the injection. A fault
 /// without effect, such as a crash of a host that is off, is not ended either.
-class Faults {
+class Faults : private fault::FaultDriver {
  public:
   explicit Faults(World& world);
-  ~Faults();
+  ~Faults() override;
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
 
@@ -48,7 +49,7 @@ class Faults {
   [[nodiscard]] bool will_restart(std::string_view host) const;
   [[nodiscard]] bool may_restart(std::string_view host) const;
   /// In the order of injection.
-  [[nodiscard]] std::vector<FaultStatus> status() const;
+  [[nodiscard]] std::vector<FaultStatus> status() const { return triggers_.status(); }
   /// All of status() as text, a line each.
   [[nodiscard]] std::string report() const;
   /// Returns the injected faults that have not happened, except optional ones (Fault::maybe). A
@@ -88,17 +89,18 @@ class Faults {
  private:
   class Planned;
   [[nodiscard]] std::string problem_here(const Fault& fault) const;
-  template <class When, class What>
-  [[nodiscard]] int error_of_query(const Host& host);
   void watch_for(Planned& planned);
-  void fire(Planned& planned);
+  [[nodiscard]] bool is_over(const fault::Arming& fault) const override;
+  /// After the critical section, with no program running.
+  void pull(fault::Arming& fault) override;
+  void on_fired(fault::Arming& fault) override;
   /// In trace and recording.
   void tell(const std::string& text, const fault::FaultAction& action);
-  /// After the critical section, with no program running.
-  void fire_soon(Planned& planned);
 
   World& world_;
   std::vector<std::unique_ptr<Planned>> planned_;
+  fault::Triggers triggers_{*this};
+  const verbs::soft::Packet* packet_ = nullptr;  ///< that leaves a host now
   bool watching_packets_ = false;
   bool watching_events_ = false;
   bool watching_calls_ = false;

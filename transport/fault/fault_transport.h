@@ -20,6 +20,7 @@
 #include "transport/fault/ground.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/fault_plan.h"
+#include "transport/fault/plan/triggers.h"
 #include "transport/transport.h"
 #include "verbs/call_gate.h"
 #include "verbs/packet_gate.h"
@@ -28,18 +29,6 @@
 namespace anyrdma::fault {
 
 class FaultEndpoint;
-
-/// The effect of a fault plan on a connection request.
-struct Refusal {
-  std::uint8_t reason = 0;
-  std::vector<std::uint8_t> private_data{};
-  /// True: the request is not answered, and its next retransmission counts as a new request.
-  bool forgotten = false;
-  /// True: neither the request nor its retransmissions are answered.
-  bool ignored = false;
-  /// The request is delivered, and an MRA with this time exponent is sent to the peer.
-  std::optional<std::uint8_t> postponed{};
-};
 
 /// The layer that asks the fault plan about connection requests.
 enum class RequestsSeen : std::uint8_t {
@@ -53,7 +42,8 @@ class FaultTransport final : public transport::Transport,
                              private transport::EventObserver,
                              private transport::CallObserver,
                              private verbs::CallGate,
-                             private verbs::PacketGate {
+                             private verbs::PacketGate,
+                             private FaultDriver {
  public:
   /// Creates the transport. `plan` is the result of part_of(); its times count from now. `below`
   /// and `ground` must outlive the object.
@@ -77,10 +67,10 @@ class FaultTransport final : public transport::Transport,
   /// Call when a connection request has arrived, inside the critical section
   /// (verbs::Runtime::enter). Returns what the fault plan does to the request. Nothing: deliver the
   /// request.
-  [[nodiscard]] std::optional<Refusal> next_refusal();
+  [[nodiscard]] std::optional<Refusal> next_refusal() { return triggers_.on_request({}); }
   /// Call when a program resolves a route, inside the critical section (verbs::Runtime::enter).
   /// Returns the errno with which the fault plan lets the resolution fail. 0: no fault.
-  [[nodiscard]] int next_routing();
+  [[nodiscard]] int next_routing() { return triggers_.on_routing({}); }
 
   /// Returns the gate (verbs::CallGate) by which faults on verbs calls and posted work happen. The
   /// owner of the device below installs the gate.
@@ -93,7 +83,7 @@ class FaultTransport final : public transport::Transport,
 
   /// Returns the counts of each fault, in the order of the plan. Call it inside the critical
   /// section (verbs::Runtime::enter).
-  [[nodiscard]] std::vector<FaultStatus> status() const;
+  [[nodiscard]] std::vector<FaultStatus> status() const { return triggers_.status(); }
 
   // --- Transport --------------------------------------------------------------------------------
   [[nodiscard]] verbs::Runtime& runtime() override { return below_.runtime(); }
@@ -117,7 +107,9 @@ class FaultTransport final : public transport::Transport,
   [[nodiscard]] std::uint64_t upcoming_number() const { return numbers_ + 1; }
   [[nodiscard]] std::optional<Refusal> refusal_of_request();
   /// Returns how long faults delay this event of the id; nullopt: no delay.
-  [[nodiscard]] std::optional<verbs::Duration> hold(std::uint64_t id, rdma_cm_event_type type);
+  [[nodiscard]] std::optional<verbs::Duration> hold(std::uint64_t id, rdma_cm_event_type type) {
+    return triggers_.on_delivery({}, id, type);
+  }
   /// Destroys an endpoint later, after the upcall in progress.
   void bury(std::unique_ptr<transport::Endpoint> endpoint);
   void wake() { ground_.wake(); }
@@ -127,9 +119,13 @@ class FaultTransport final : public transport::Transport,
   void on_event(Step step, std::uint64_t id, std::uint64_t listener,
                 const rdma_cm_event& event) override;
   void on_call(std::uint64_t id, std::string_view call, int error) override;
-  int on_call(std::uint64_t id, std::string_view call) override;
-  ibv_wc_status on_work(const verbs::PostedWork& work) override;
-  void on_failure(const ibv_wc& completion) override;
+  int on_call(std::uint64_t id, std::string_view call) override {
+    return triggers_.on_gate({}, id, call);
+  }
+  ibv_wc_status on_work(const verbs::PostedWork& work) override {
+    return triggers_.on_work({}, work);
+  }
+  void on_failure(const ibv_wc& completion) override { triggers_.on_failure(completion); }
   void on_take() override {}
   [[nodiscard]] verbs::Mishap on_packet(verbs::PacketWay way, std::uint16_t attribute,
                                         std::span<std::uint8_t> message) override;
@@ -139,16 +135,16 @@ class FaultTransport final : public transport::Transport,
   [[nodiscard]] std::unique_ptr<verbs::Random> dice_for(std::string_view what, const Fault& fault,
                                                         std::size_t to_come) const;
   [[nodiscard]] Fault drawn(const Fault& fault) const;
-  void count_event(Step step, std::uint64_t id, rdma_cm_event_type type);
-  /// Counts an occurrence of the fault's trigger. True: the fault must happen at this occurrence.
-  [[nodiscard]] bool is_due(Arming& fault);
-  void count_observed(Arming& fault);
-  void account_for(const Arming& fault);
-  void pull(Arming& fault);
+
+  // --- FaultDriver ------------------------------------------------------------------------------
+  [[nodiscard]] bool is_over(const Arming& /*fault*/) const override { return ground_.is_over(); }
+  void pull(Arming& fault) override;
+  void on_fired(Arming& fault) override { ground_.on_fired(fault.status); }
+  void on_counted(const Arming& fault) override;
+
   void pull_timed(verbs::Instant now);
   void end_what_lasted(verbs::Instant now);
   void deliver_held(verbs::Instant now);
-  void fire(Arming& fault);
   void carry_out(Arming& fault);
   [[nodiscard]] Effect carry_out_here(const FaultAction& action);
   [[nodiscard]] Effect remove(const std::string& device);
@@ -161,6 +157,7 @@ class FaultTransport final : public transport::Transport,
   const RequestsSeen requests_;
   const verbs::Instant start_;
   std::vector<std::unique_ptr<Arming>> faults_;
+  Triggers triggers_{*this};
   std::vector<Arming*> timed_;  ///< faults that happen at a time in the future
   struct Ending {
     verbs::Instant when;
@@ -168,13 +165,6 @@ class FaultTransport final : public transport::Transport,
   };
   std::vector<Ending> endings_;  ///< the ends of effects that last for a time and have not ended
 
-  /// A request that a fault made to fail, and whose completion the program has not polled.
-  struct Spoiled {
-    Arming* fault;
-    verbs::PostedWork work;
-    ibv_wc_status status;
-  };
-  std::vector<Spoiled> spoiled_;
   /// Faults that were triggered and not carried out yet.
   std::vector<Arming*> pulled_;
   std::map<std::uint64_t, FaultEndpoint*> endpoints_;  ///< endpoints, oldest first

@@ -78,7 +78,6 @@ class FaultyOpened final : public Opened,
   std::function<void(const fault::FaultStatus&)> on_fired_;
   std::function<void(std::size_t, const fault::FaultStatus&)> on_counted_;
   fault::FaultTransport faults_;
-  std::vector<std::uint8_t> rejection_data_;
   std::unique_ptr<verbs::Semaphore> never_;  ///< the thread wants a descriptor
   // Guarded by the critical section.
   std::unique_ptr<ProgressThread> thread_;
@@ -185,11 +184,10 @@ Effect FaultyOpened::carry_out(const fault::FaultAction& action) {
 
 std::optional<soft::Admission::Refusal> FaultyOpened::on_request(std::string_view,
                                                                  const ibcm::ReqParameters&) {
-  auto refusal = faults_.next_refusal();
+  const auto refusal = faults_.next_refusal();
   if (!refusal) return std::nullopt;
-  rejection_data_ = std::move(refusal->private_data);
   return Refusal{.reason = refusal->reason,
-                 .private_data = rejection_data_,
+                 .private_data = refusal->private_data,
                  .unanswered = refusal->ignored,
                  .no_room = refusal->forgotten,
                  .postponed = refusal->postponed};
