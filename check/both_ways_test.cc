@@ -1,5 +1,6 @@
 // The same mistake gives the same finding, whether the two ends of a connection are fibers,
-// processes, one of each, or processes in real time: one test per checker.
+// processes, one of each, or processes in real time, and again from the recording of the run: one
+// test per checker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <infiniband/verbs.h>
@@ -8,12 +9,16 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "check/entry_checkers.h"
 #include "recording/entry.h"
+#include "recording/reader.h"
+#include "recording/sink.h"
+#include "recording/writer.h"
 
 namespace anyrdma::check {
 namespace {
@@ -28,14 +33,49 @@ constexpr std::uint64_t kNone = 0;
 /// Where the programs of the two hosts run.
 enum class Kind : std::uint8_t { kFibers, kProcesses, kFiberAndProcess, kRealTime };
 
+/// A run in entries: its checkers, and its recording.
+class Run final : public recording::EntryReader {
+ public:
+  explicit Run(Checkers::Source source) : source_(source), checkers_(source) {}
+
+  void on_entry(const recording::Entry& entry) override {
+    checkers_.on_entry(entry);
+    writer_->write(entry);
+  }
+  void finish() {
+    finished_ = true;
+    checkers_.finish();
+  }
+  [[nodiscard]] Lines findings() const { return checkers_.findings(); }
+  /// Ends the recording, and judges it.
+  [[nodiscard]] Lines findings_of_recording() {
+    writer_.reset();
+    recording::Reader reader(sink_->bytes());
+    Checkers again(source_);
+    recording::Entry entry;
+    while (reader.next(entry)) again.on_entry(entry);
+    EXPECT_EQ(reader.problem(), "");
+    if (finished_) again.finish();
+    return again.findings();
+  }
+
+ private:
+  const Checkers::Source source_;
+  Checkers checkers_;
+  std::shared_ptr<recording::MemorySink> sink_ =
+      std::make_shared<recording::MemorySink>(std::size_t{1} << 24);
+  std::unique_ptr<recording::Writer> writer_ = std::make_unique<recording::Writer>(sink_);
+  bool finished_ = false;
+};
+
 /// One end: what its program does in entries, in the lanes that it has.
 class End {
  public:
-  End(Checkers& checkers, std::uint64_t& lanes, std::string_view host, bool process, char number,
-      bool real = false)
-      : checkers_(checkers), number_(number) {
+  End(recording::EntryReader& run, std::uint64_t& lanes, std::string_view host, bool process,
+      char number, bool real = false)
+      : run_(run), number_(number) {
     const std::string real_name = std::string(host) + "/program[2]";
-    checkers_.on_entry(
+    run_.on_entry(
         entry_of<EntryKind::kLane>("host", real ? std::string_view(real_name) : host, kNone));
     const std::uint64_t own = lanes++;
     if (real) {
@@ -43,21 +83,21 @@ class End {
       return;
     }
     const std::string name = std::string(host) + (process ? "/program[2]" : "/anyrdma0");
-    checkers_.on_entry(entry_of<EntryKind::kLane>(process ? "process" : "device", name, own + 1));
+    run_.on_entry(entry_of<EntryKind::kLane>(process ? "process" : "device", name, own + 1));
     device_ = lanes++;
     ids_ = process ? device_ : own;
-    if (process) checkers_.on_entry(entry_of<EntryKind::kNewNumbers>(device_));
+    if (process) run_.on_entry(entry_of<EntryKind::kNewNumbers>(device_));
   }
 
   template <EntryKind kKind, class... Fields>
   void id(const Fields&... fields) {
-    checkers_.on_entry(entry_of<kKind>(ids_, fields...));
+    run_.on_entry(entry_of<kKind>(ids_, fields...));
   }
   template <EntryKind kKind, class... Fields>
   void device(const Fields&... fields) {
     recording::Entry entry = entry_of<kKind>(device_, fields...);
     entry.time = now;
-    checkers_.on_entry(entry);
+    run_.on_entry(entry);
   }
   void called(std::uint64_t of, std::string_view call) {
     id<EntryKind::kCalled>(of, call, kNone, kNone);
@@ -109,7 +149,7 @@ class End {
     return static_cast<std::uint64_t>(end.number_) * 100;
   }
 
-  Checkers& checkers_;
+  recording::EntryReader& run_;
   char number_;
   std::uint64_t ids_ = 0;
   std::uint64_t device_ = 0;
@@ -136,14 +176,14 @@ std::string parameters(std::uint8_t resources, std::uint8_t depth, std::string_v
 class World {
  public:
   explicit World(Kind kind)
-      : checkers(kind == Kind::kRealTime ? Checkers::Source::kProcesses : Checkers::Source::kWorld),
-        client(checkers, lanes_, "client", kind == Kind::kProcesses, 2, kind == Kind::kRealTime),
-        server(checkers, lanes_, "server", kind != Kind::kFibers, 1, kind == Kind::kRealTime) {}
+      : run(kind == Kind::kRealTime ? Checkers::Source::kProcesses : Checkers::Source::kWorld),
+        client(run, lanes_, "client", kind == Kind::kProcesses, 2, kind == Kind::kRealTime),
+        server(run, lanes_, "server", kind != Kind::kFibers, 1, kind == Kind::kRealTime) {}
 
   /// The findings, with the names of processes replaced by those of fibers.
   [[nodiscard]] Lines findings() const {
     Lines all;
-    for (std::string each : checkers.findings()) {
+    for (std::string each : run.findings()) {
       for (const auto& [own, same] : {std::pair{"/program[2]#", "#"}, {"/program[2]", "/anyrdma0"}})
         for (std::size_t at = 0; (at = each.find(own)) != each.npos;)
           each.replace(at, std::string_view(own).size(), same);
@@ -178,13 +218,15 @@ class World {
   std::uint64_t lanes_ = 0;
 
  public:
-  Checkers checkers;
+  Run run;
   End client;
   End server;
 };
 
 class BothWays : public ::testing::TestWithParam<Kind> {
  protected:
+  void TearDown() override { EXPECT_EQ(world.run.findings_of_recording(), world.run.findings()); }
+
   World world{GetParam()};
 };
 
@@ -237,7 +279,7 @@ TEST_P(BothWays, WorkThatIsLost) {
   world.client.connect_qp(world.server);
   world.client.send(5, "SEND", 0, 1);
   world.client.destroy_qp(0);
-  world.checkers.finish();
+  world.run.finish();
 
   EXPECT_THAT(world.findings(), ::testing::ElementsAre("work: client/anyrdma0 QP 17: of its sends "
                                                        "1 are not completed, and it has 0"));
@@ -251,7 +293,7 @@ TEST_P(BothWays, AMessageThatArrivesChangedAndOneThatNoProgramSent) {
   world.client.send(5, "SEND", 0, 111);
   world.server.completed(1, true, 112);
   world.server.completed(2, true, 113);
-  world.checkers.finish();
+  world.run.finish();
 
   ASSERT_EQ(world.findings().size(), 2u);
   EXPECT_THAT(world.findings()[0], ::testing::HasSubstr("a message of 8 bytes arrived changed"));
@@ -265,7 +307,7 @@ TEST_P(BothWays, AMessageWhoseSenderSaysSoLaterIsNone) {
   world.server.completed(1, true, 111);
   world.client.send(5, "SEND", 0, 111);
   world.client.completed(5, false);
-  world.checkers.finish();
+  world.run.finish();
 
   EXPECT_THAT(world.findings(), ::testing::IsEmpty());
 }
@@ -313,10 +355,17 @@ TEST_P(BothWays, AQueuePairThatOutlivesItsConnection) {
   world.client.connect_qp(world.server);
   world.given(world.client, "connect", 3, 1, true, "hello");
   world.client.called(1, "destroy");
-  world.checkers.on_entry(entry_of<EntryKind::kRest>(kNone));
+  world.run.on_entry(entry_of<EntryKind::kRest>(kNone));
 
   EXPECT_THAT(world.findings(), ::testing::Contains("afterlife: client/anyrdma0 QP 17: is in RTS "
                                                     "although client#1 is over"));
+}
+
+TEST_P(BothWays, ATimerOfNoQueuePair) {
+  world.client.device<EntryKind::kTimers>(std::uint64_t{3}, std::uint64_t{2});
+
+  EXPECT_THAT(world.findings(), ::testing::ElementsAre("leaks: client/anyrdma0: 3 timers armed, of "
+                                                       "which 2 have an owner"));
 }
 
 TEST_P(BothWays, AMisuse) {
