@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -63,10 +64,13 @@ void FindingReporter::on_finding(const verbs::soft::OwnershipFinding& finding) {
 }
 
 std::size_t FindingReporter::capture(std::span<void*> frames) {
-  if (!stacks_) return 0;
+  // The first walk of a process makes a system call (pthread_once), and that is a scheduling point.
+  // A run has it whether or not stacks are kept, so that both take the same course.
+  static std::atomic<bool> walked = false;
+  if (!stacks_ && walked.exchange(true)) return 0;
   Walk walk{.frames = frames};
   (void)_Unwind_Backtrace(take_frame, &walk);
-  return walk.count;
+  return stacks_ ? walk.count : 0;
 }
 
 verbs::Runtime::Mark FindingReporter::mark() {
