@@ -197,7 +197,7 @@ class Request {
       options.patience = std::max(options.patience, the_file().programs.patience);
     }
     options.command = std::string("anyrdma replay ") + (command_.strict ? "--strict " : "") +
-                      std::string(standard_.name);
+                      (command_.buffered ? "--buffered " : "") + std::string(standard_.name);
     if (command_.steps != 0) {
       for (const sim::Fault& fault : sim::FaultPlan::parse(standard_.placed).value().faults) {
         options.placed.push_back(fault.action);
@@ -498,6 +498,7 @@ Exit explore(const ExploreCommand& command) {
   } else {
     scenarios.push_back(find_or_say(command.scenario));
     the_file().programs.strict |= command.strict;
+    the_file().programs.buffered |= command.buffered;
   }
   if (scenarios.front() == nullptr) return Exit::kUsage;
   const auto shard = shard_or_say(command);
@@ -524,6 +525,7 @@ Exit replay(const ReplayCommand& command) {
     options.calls = command.calls;
     options.strict = command.strict;
     options.raw = command.raw;
+    options.buffered = command.buffered;
     options.gdb = command.gdb;
     options.socket = command.socket;
     options.destination = command.destination;

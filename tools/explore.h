@@ -24,6 +24,7 @@ struct ExploreCommand {
   std::vector<std::string> sizes;  ///< "connections=2"
   bool keep_going = false;
   std::string only;       ///< a failure says this; others are counted
+  bool buffered = false;  ///< of programs: standard output is buffered as for a pipe
   bool strict = false;    ///< of programs: what would be remarked on is a failure
   bool must_see = false;  ///< a situation that never occurred is a failure, too
   std::string shard;      ///< "2/4"; empty: as the environment says, see shard.h
@@ -42,6 +43,7 @@ struct ReplayCommand {
   std::string memory;         ///< a profile; empty: the trial's
   bool trace = false;         ///< print it
   bool strict = false;        ///< as of explore
+  bool buffered = false;      ///< as of explore
   bool calls = false;         ///< of programs, the system calls that stop them
   bool raw = false;           ///< what programs say is not escaped
   std::string record{};       ///< a file for all that happens; empty: none

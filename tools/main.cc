@@ -18,11 +18,11 @@
 #include "tools/run.h"
 #include "tools/rxe.h"
 #include "tools/sim.h"
+#include "tools/simulator_options.h"
 #include "tools/start.h"
 #include "tools/terminal_page.h"
 #include "tools/trace.h"
 #include "tools/version.h"
-#include "transport/fault/plan/scalars.h"
 #include "verbs/soft/device_profile.h"
 
 namespace anyrdma::tools {
@@ -78,13 +78,6 @@ std::string device_names() {
   return names;
 }
 
-/// Refuses a sign: CLI11 turns -1 into the largest number.
-std::string problem_of_number(const std::string& text) {
-  std::uint64_t number = 0;
-  if (fault::parse_number(text, number)) return "";
-  return "'" + text + "' is no number; give a whole number, 0 or more";
-}
-
 class Command {
  public:
   Command() {
@@ -94,8 +87,10 @@ class Command {
     describe_run();
     describe_choice(*devinfo_, devinfo_choice_);
     describe_rxe();
-    describe_explore();
-    describe_sim();
+    describe(*explore_, explore_options_);
+    describe(*replay_, replay_options_);
+    describe(*merge_, merge_options_);
+    describe(*sim_, sim_options_);
     describe_trace();
     check_->add_option("RUN", checked_, "a recording, or those of processes; a directory of them")
         ->required();
@@ -191,196 +186,6 @@ class Command {
                   "limits and missing features of the device: a file, or one of\n" +
                       device_names() + "; see docs/devices.md")
         ->type_name("DEVICE");
-  }
-
-  void describe_explore() {
-    describe_search();
-    explore_->add_flag("--keep-going", explore_options_.keep_going,
-                       "continues after a failure, and counts each kind of failure");
-    explore_
-        ->add_option("--only", explore_options_.only,
-                     "continues until a failure contains TEXT; only counts other failures")
-        ->type_name("TEXT");
-    explore_->add_flag("--strict", explore_options_.strict,
-                       "what may make a run of programs irreproducible is a failure, too");
-    explore_->add_flag("--must-see", explore_options_.must_see,
-                       "fails if a rare situation that a program marks never occurred");
-    explore_
-        ->add_option("--shard", explore_options_.shard,
-                     "runs only shard I of N, I from 0 to N-1 (default: as Bazel, a Slurm job\n"
-                     "array or a Kubernetes job says in its variables, see docs/explore.md)")
-        ->type_name("I/N");
-    explore_
-        ->add_option("--shards", explore_options_.shards,
-                     "the number of shards, if JOB_COMPLETION_INDEX says which one this is")
-        ->type_name("N");
-    explore_
-        ->add_option("--results", explore_options_.results,
-                     "writes a file of results into this directory, for `anyrdma merge`")
-        ->type_name("DIR");
-    explore_
-        ->add_option("--record", explore_options_.record,
-                     "writes the failure's recording into this directory, for\n"
-                     "`anyrdma trace` (default: $TEST_UNDECLARED_OUTPUTS_DIR, else the\n"
-                     "directory of --results, else the current one)")
-        ->type_name("DIR");
-    describe_replay();
-    merge_
-        ->add_option("PATH", merge_options_.paths,
-                     "files of results, or directories that contain them")
-        ->type_name("")
-        ->required();
-    merge_->add_flag("--partial", merge_options_.partial, "accepts missing and interrupted shards");
-    merge_->add_flag("--must-see", merge_options_.must_see,
-                     "fails if a rare situation that a program marks never occurred");
-  }
-
-  void describe_search() {
-    explore_
-        ->add_option("SCENARIO", explore_options_.scenario,
-                     "a scenario file (`anyrdma help scenario`), a built-in scenario, or all\n"
-                     "for all built-in ones; without it, explore lists the built-in ones")
-        ->type_name("");
-    explore_
-        ->add_option("--seeds", explore_options_.seeds,
-                     "number of runs (default: 1000; with --budget, until it is used up)")
-        ->type_name("NUMBER")
-        ->check(problem_of_number);
-    explore_->add_option("--first-seed", explore_options_.first_seed, "first seed (default: 1)")
-        ->type_name("NUMBER")
-        ->check(problem_of_number);
-    explore_
-        ->add_option("--faults", explore_options_.faults,
-                     "candidate faults: a fault plan, as text or JSON (`anyrdma help\n"
-                     "faults`), or none (default: standard, those of the scenario)")
-        ->type_name("FILE");
-    explore_
-        ->add_option("--faults-max", explore_options_.faults_max,
-                     "largest number of faults in one run (default: 4)")
-        ->type_name("NUMBER")
-        ->check(problem_of_number);
-    explore_
-        ->add_option("--steps", explore_options_.steps,
-                     "before the seeds, removes a device at every step of a run; at most\n"
-                     "this many devices in one run")
-        ->type_name("NUMBER")
-        ->check(problem_of_number);
-    explore_
-        ->add_option("--schedule", explore_options_.schedule,
-                     "order of ready threads and packets: fifo, random or pct; branching and\n"
-                     "coverage choose runs by earlier runs (default: mixed)")
-        ->type_name("POLICY");
-    explore_
-        ->add_option("--memory", explore_options_.memory,
-                     "memory order that devices guarantee: strict, spec, relaxed or unordered,\n"
-                     "see docs/memory.md (default: spec in half of the runs)")
-        ->type_name("PROFILE");
-    explore_
-        ->add_option("--jobs", explore_options_.jobs,
-                     "number of processes that search (default: one per processor)")
-        ->type_name("NUMBER")
-        ->check(problem_of_number);
-    explore_
-        ->add_option("--budget", explore_options_.budget,
-                     "ends the search after this time, such as 60s")
-        ->type_name("TIME");
-    explore_
-        ->add_option("--set", explore_options_.sizes,
-                     "sets a size of a built-in scenario, such as connections=2")
-        ->type_name("NAME=NUMBER");
-  }
-
-  void describe_replay() {
-    replay_
-        ->add_option("SCENARIO", replay_options_.scenario,
-                     "the scenario file or built-in scenario that explore was given")
-        ->type_name("")
-        ->required();
-    replay_->add_option("TRIAL", replay_options_.trial, "the trial, as explore printed it")
-        ->type_name("")
-        ->required();
-    replay_
-        ->add_option("--record", replay_options_.record,
-                     "writes a recording to this file, for `anyrdma trace`")
-        ->type_name("FILE");
-    replay_
-        ->add_option("--memory", replay_options_.memory,
-                     "replaces the trial's memory order: strict, spec, relaxed or unordered")
-        ->type_name("PROFILE");
-    replay_->add_flag("--trace", replay_options_.trace, "prints each packet and event");
-    replay_->add_flag("--strict", replay_options_.strict,
-                      "ends the run when a program does something irreproducible");
-    replay_->add_flag("--calls", replay_options_.calls,
-                      "prints the programs' system calls that wait or read a clock");
-    replay_->add_flag("--raw", replay_options_.raw,
-                      "does not escape control characters in the programs' output");
-    describe_gdb(*replay_, replay_options_.socket, replay_options_.destination);
-  }
-
-  void describe_sim() {
-    sim_->add_option("SCENARIO", sim_options_.file,
-                     "a scenario file (`anyrdma help scenario`), instead of --host and --on")
-        ->type_name("");
-    sim_->add_option("--host", sim_options_.hosts, "adds a host with its IPv4 or IPv6 addresses")
-        ->type_name("NAME=ADDRESS[,ADDRESS...]");
-    sim_->add_option("--on", sim_options_.programs,
-                     "starts a program on a host; its command line is one word, in quotes")
-        ->type_name("HOST COMMAND");
-    sim_->add_option("--background", sim_options_.background,
-                     "starts a program that gets SIGTERM when those of --on have ended")
-        ->type_name("HOST COMMAND");
-    sim_->add_option("--seed", sim_options_.seed, "seed of all random numbers (default: 1)")
-        ->type_name("NUMBER")
-        ->check(problem_of_number);
-    sim_->add_option("--faults", sim_options_.faults,
-                     "a fault plan, as text or JSON: `anyrdma help faults`")
-        ->type_name("FILE");
-    sim_->add_option("--memory", sim_options_.memory,
-                     "memory order that devices guarantee: strict, spec, relaxed or unordered,\n"
-                     "see docs/memory.md (default: as the file says, else strict)")
-        ->type_name("PROFILE");
-    sim_->add_option("--capture", sim_options_.capture,
-                     "writes all packets between hosts to this file, for Wireshark")
-        ->type_name("FILE");
-    sim_->add_option("--record", sim_options_.record,
-                     "writes a recording to this file, for `anyrdma trace`")
-        ->type_name("FILE");
-    sim_->add_option("--limit", sim_options_.limit,
-                     "largest virtual time of the run, such as 10s (default: one day)")
-        ->type_name("TIME");
-    sim_->add_option("--call-cost", sim_options_.call_cost,
-                     "virtual time of one system call (default: 200ns)")
-        ->type_name("TIME");
-    sim_->add_option("--patience", sim_options_.patience,
-                     "largest processor time that a program may use without a system call\n"
-                     "(default: 60s)")
-        ->type_name("TIME");
-    sim_->add_option("--output", sim_options_.output,
-                     "writes the programs' output into this directory: HOST.PROGRAM.out and\n"
-                     "HOST.PROGRAM.err")
-        ->type_name("DIR");
-    sim_->add_flag("--strict", sim_options_.strict,
-                   "ends the run when a program does something irreproducible; without it,\n"
-                   "sim prints a remark");
-    sim_->add_flag("--trace", sim_options_.trace, "prints each packet and event");
-    sim_->add_flag("--calls", sim_options_.calls,
-                   "prints the programs' system calls that wait or read a clock");
-    sim_->add_flag("--quiet", sim_options_.quiet, "prints only the output of the programs");
-    sim_->add_flag("--raw", sim_options_.raw,
-                   "does not escape control characters in the programs' output");
-    describe_gdb(*sim_, sim_options_.socket, sim_options_.destination);
-  }
-
-  static void describe_gdb(CLI::App& of, std::string& socket, std::string& destination) {
-    of.add_option("--gdb", socket,
-                  "debugs all programs with gdb, which connects to this socket; without SOCKET,\n"
-                  "starts gdb (docs/debugging.md)")
-        ->type_name("[SOCKET]")
-        ->expected(0, 1);
-    of.add_option("--goto", destination,
-                  "with --gdb: stops the run there first; a virtual time such as 10.5ms,\n"
-                  "'record 123' of its recording, or failure")
-        ->type_name("PLACE");
   }
 
   void describe_trace() {

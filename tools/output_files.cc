@@ -5,6 +5,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/text.h"
 #include "tools/start.h"
 
 namespace anyrdma::tools {
@@ -12,10 +13,11 @@ namespace anyrdma::tools {
 using sim::programs::OutputLine;
 using sim::programs::Program;
 
-std::optional<OutputFiles> OutputFiles::create(const std::string& directory) {
+std::optional<OutputFiles> OutputFiles::create(const std::string& directory, bool times) {
   std::error_code error;
   std::filesystem::create_directory(directory, error);
-  if (!error && std::filesystem::is_directory(directory, error)) return OutputFiles(directory);
+  if (!error && std::filesystem::is_directory(directory, error))
+    return OutputFiles(directory, times);
   say("--output '" + directory + "' is not usable as a directory" +
       (error ? ": " + error.message() + "." : ": it is a file. Name a directory."));
   return std::nullopt;
@@ -39,7 +41,9 @@ bool OutputFiles::add(const Program& program) {
 
 void OutputFiles::take(const OutputLine& line) {
   const auto file = files_.find({line.source, line.error});
-  if (file != files_.end()) file->second << line.text << '\n';
+  if (file == files_.end()) return;
+  if (times_) file->second << seconds_text(line.time.time_since_epoch()) << ' ';
+  file->second << line.text << '\n';
 }
 
 bool OutputFiles::finish() {

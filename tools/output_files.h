@@ -17,9 +17,10 @@ namespace anyrdma::tools {
 /// for a second program of that name on the host.
 class OutputFiles {
  public:
-  /// Creates the directory if it does not exist. nullopt: it cannot be created; an error message
-  /// was printed.
-  [[nodiscard]] static std::optional<OutputFiles> create(const std::string& directory);
+  /// Creates the directory if it does not exist. `times`: the virtual time precedes each line.
+  /// nullopt: the directory cannot be created; an error message was printed.
+  [[nodiscard]] static std::optional<OutputFiles> create(const std::string& directory,
+                                                         bool times = false);
 
   /// Creates the output files of a program, or empties existing ones. Returns false, after an error
   /// message, if that fails.
@@ -33,9 +34,11 @@ class OutputFiles {
  private:
   using Key = std::pair<const sim::programs::Program*, bool>;  ///< whether it is stderr
 
-  explicit OutputFiles(std::filesystem::path directory) : directory_(std::move(directory)) {}
+  OutputFiles(std::filesystem::path directory, bool times)
+      : directory_(std::move(directory)), times_(times) {}
 
   std::filesystem::path directory_;
+  bool times_;
   std::map<std::string, unsigned> named_;  ///< so many programs
   std::map<Key, std::ofstream> files_;
 };

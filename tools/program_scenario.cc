@@ -84,4 +84,10 @@ std::string problem_with(const ProgramScenario& scenario) {
   return "";
 }
 
+std::map<std::string, std::string> kept_on(const ProgramScenario& scenario,
+                                           std::map<std::string, std::string> of_host) {
+  if (scenario.buffered) of_host["ANYRDMA_BUFFERED"] = "1";  // see sim/points/lines.cc
+  return of_host;
+}
+
 }  // namespace anyrdma::tools

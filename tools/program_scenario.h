@@ -90,7 +90,8 @@ struct ProgramScenario {
   std::string input{};      ///< the file that each program reads as its stdin; empty: nothing
   std::vector<sim::Allowance> allowed{};  ///< findings that are no mistakes here
   std::vector<std::string> denied{};      ///< checkers whose remarks are mistakes here
-  bool strict = false;                    ///< what would be remarked on is a problem
+  bool buffered = false;  ///< standard output is buffered as stdio does it for a pipe
+  bool strict = false;    ///< what would be remarked on is a problem
   /// Of a processor's: who computes for longer without a system call is a problem.
   verbs::Duration patience = std::chrono::seconds(60);
   /// Of virtual time; a run that lasts longer is a problem.
@@ -107,5 +108,10 @@ struct ProgramScenario {
 /// Returns a sentence about the first invalid command or name in the scenario, independent of its
 /// world. Empty: all are valid.
 [[nodiscard]] std::string problem_with(const ProgramScenario& scenario);
+
+/// Returns the variables that a host's programs, and each program that these execute, are to have:
+/// those of the host, and what the scenario adds to them.
+[[nodiscard]] std::map<std::string, std::string> kept_on(
+    const ProgramScenario& scenario, std::map<std::string, std::string> of_host);
 
 }  // namespace anyrdma::tools

@@ -86,6 +86,11 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
     return std::nullopt;
   }
   scenario.strict |= options.strict;
+  scenario.buffered |= options.buffered;
+  if (options.times && options.output.empty()) {
+    say("--times needs --output: the terminal has the times anyway.");
+    return std::nullopt;
+  }
   if (!scenario.hosts.empty() && !scenario.programs.empty()) return scenario;
   say("sim needs hosts and programs: anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 "
       "--on server "
@@ -165,6 +170,7 @@ SimulationOptions settings_of(const SimOptions& options) {
           .program = "anyrdma sim" + (options.file.empty() ? "" : " " + options.file),
           .command = options.command,
           .output = options.output,
+          .times = options.times,
           .check_menu = true,
           .stacks = true,
           .verify = true,

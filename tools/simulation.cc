@@ -66,6 +66,11 @@ bool is_killed_by(const fault::KillPrograms& kill, const Program& program, std::
   return kill.program.empty() || (name.substr(slash + 1) == kill.program && number == kill.number);
 }
 
+void print_call(verbs::Instant time, std::string_view thread, std::string_view call) {
+  std::fprintf(stderr, "%s %s%s", seconds_text(time.time_since_epoch()).c_str(),
+               printable(thread).c_str(), printable(call).c_str());
+}
+
 }  // namespace
 
 class Simulation::Run {
@@ -89,7 +94,7 @@ class Simulation::Run {
     if (options_.verify && !scenario_.verifications.empty() && !verification_) return Exit::kUsage;
     if (!begin_recording()) return Exit::kUsage;
     if (!options_.output.empty()) {
-      output_ = OutputFiles::create(options_.output);
+      output_ = OutputFiles::create(options_.output, options_.times);
       if (!output_) return Exit::kUsage;
     }
     if (const std::string problem = problem_with(scenario_); !problem.empty()) {
@@ -419,11 +424,6 @@ class Simulation::Run {
     std::fwrite(text.data(), 1, text.size(), line.error ? stderr : stdout);
   }
 
-  static void print_call(verbs::Instant time, std::string_view thread, std::string_view call) {
-    std::fprintf(stderr, "%s %s%s", seconds_text(time.time_since_epoch()).c_str(),
-                 printable(thread).c_str(), printable(call).c_str());
-  }
-
   /// Timers of a server that nobody talks to run for ever.
   [[nodiscard]] bool nothing_more() const {
     return stuck_ || world_.now() - sandbox_.last_deed() > kQuietAtMost;
@@ -468,7 +468,7 @@ class Simulation::Run {
 
   [[nodiscard]] std::vector<std::string> environment_on(const sim::Host& host,
                                                         const std::filesystem::path& libraries) {
-    auto variables = machines_.variables(host);
+    auto variables = kept_on(scenario_, machines_.variables(host));
     variables.insert(scenario_.environment.begin(), scenario_.environment.end());
     variables.merge(sim::simulated_variables(libraries));
     return sim::environment_with(variables);
@@ -497,16 +497,17 @@ class Simulation::Run {
       say("the stdin of programs, '" + scenario_.input + "', cannot be read. Check the path.");
       return Exit::kUsage;
     }
-    const auto program = sandbox_.start(
-        host, name,
-        {.path = path,
-         .arguments = words,
-         .environment = environment_on(host, prepared->libraries),
-         .directory = scenario_.directory,
-         .input = input,
-         .start = kBetweenStarts * started_++,
-         .background = background,
-         .kept = sim::kept_variables(prepared->libraries, machines_.variables(host))});
+    const auto program =
+        sandbox_.start(host, name,
+                       {.path = path,
+                        .arguments = words,
+                        .environment = environment_on(host, prepared->libraries),
+                        .directory = scenario_.directory,
+                        .input = input,
+                        .start = kBetweenStarts * started_++,
+                        .background = background,
+                        .kept = sim::kept_variables(
+                            prepared->libraries, kept_on(scenario_, machines_.variables(host)))});
     if (!program) {
       say("'" + path + "' cannot be started: " + why_not_started(program.error()));
       return Exit::kFailed;

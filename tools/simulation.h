@@ -50,6 +50,7 @@ struct SimulationOptions {
   std::string program{};    ///< for the recording: what runs, ...
   std::string command{};    ///< ... and which command reproduces it
   std::string output{};     ///< directory for what programs say, a file each; empty: none
+  bool times = false;       ///< precede the lines in these files
   bool check_menu = false;  ///< whether what may be drawn could happen
   bool stacks = false;      ///< print the stacks of all threads at a deadlock, a limit and a crash
   bool verify = false;      ///< the file's commands will judge: Simulation::verify

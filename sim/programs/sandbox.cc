@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/ptrace.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -461,6 +462,17 @@ void Sandbox::remark(const std::string& text) {
 }
 
 // --- output -------------------------------------------------------------------------------------
+
+bool Sandbox::is_output(const Thread& thread, std::uint64_t descriptor) const {
+  const Program* const program = thread.process().program;
+  struct stat pipe {};
+  struct stat its {};
+  if (program == nullptr || !program->out_.from || ::fstat(program->out_.from.get(), &pipe) != 0)
+    return false;
+  const std::string path =
+      "/proc/" + std::to_string(thread.tid()) + "/fd/" + std::to_string(descriptor);
+  return ::stat(path.c_str(), &its) == 0 && its.st_dev == pipe.st_dev && its.st_ino == pipe.st_ino;
+}
 
 void Sandbox::read_output() {
   for (const auto& program : programs_) {

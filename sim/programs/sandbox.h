@@ -315,8 +315,11 @@ class Sandbox {
   [[nodiscard]] bool poll_all(std::span<const int> more);
   bool wake_ready();
   bool wake_openers();
-  void read_output();
   [[nodiscard]] std::uint64_t points_to_pass(const Thread& thread);
+  /// Whether a descriptor of the thread is the pipe of its program's standard output.
+  [[nodiscard]] bool is_output(const Thread& thread, std::uint64_t descriptor) const;
+  /// Takes the lines that programs have written: they bear the time of now.
+  void read_output();
   void read_stream(Program& program, Program::Stream& stream, bool error);
   [[nodiscard]] const tracee::Realm* realm_of(const Host& host);
   void give_realms_back();

@@ -187,6 +187,7 @@ class Thread {
   [[nodiscard]] bool wait_to_open();
   [[nodiscard]] bool wait_for_kernel();
   [[nodiscard]] bool advance();
+  [[nodiscard]] bool is_printing(const tracee::Call& call) const;
   [[nodiscard]] std::optional<unsigned> go_round();
   void wait_in_loop(unsigned length);
   [[nodiscard]] bool computes_for_ever() const;
@@ -223,6 +224,7 @@ class Thread {
   /// system calls that the kernel executed, and that took no virtual time yet
   static constexpr unsigned kCallsAtOnce = 64;
   unsigned unpaid_calls_ = 0;
+  unsigned prints_ = 0;
   std::optional<std::uint64_t> mask_;
   struct CallLimit {
     Instant deadline;
