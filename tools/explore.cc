@@ -19,6 +19,8 @@
 #include "sim/scenarios/watch.h"
 #include "sim/trace/hash.h"
 #include "sim/world.h"
+#include "tools/ci_report.h"
+#include "tools/debugging.h"
 #include "tools/interruption.h"
 #include "tools/memory_option.h"
 #include "tools/report.h"
@@ -403,7 +405,8 @@ std::string recording_path(const ExploreCommand& command, const Standard& standa
 
 /// The failure once more, with a recording: in a process of its own, as it may crash or never end.
 /// What was recorded by then is in the file.
-void record(const ExploreCommand& command, const Standard& standard, const sim::Failure& failure) {
+std::string record(const ExploreCommand& command, const Standard& standard,
+                   const sim::Failure& failure) {
   const std::string path = recording_path(command, standard, failure);
   const std::string draft = path + "." + std::to_string(::getpid());
   std::fflush(nullptr);
@@ -415,11 +418,34 @@ void record(const ExploreCommand& command, const Standard& standard, const sim::
       failure.trial, kRecordingPatience, Interruption::came);
   std::error_code none;
   std::filesystem::rename(draft, path, none);
-  if (none) return;
+  if (none) return "";
   say("the failing run is recorded in '" + path + "'. To read it: anyrdma trace summary " + path);
-  if (outcome.died || outcome.trace_hash == failure.outcome.trace_hash) return;
+  if (outcome.died || outcome.trace_hash == failure.outcome.trace_hash) return path;
   say("two runs of this trial differ, so the recording is not of the run that is reported. "
       "A program does something irreproducible: --strict says what.");
+  return path;
+}
+
+/// `recording`: that of the first failure; empty: there is none.
+ScenarioReport report_of(const sim::Results& results, const std::string& recording) {
+  const sim::Exploration& found = results.found;
+  ScenarioReport report{.command = "anyrdma explore",
+                        .scenario = results.scenario,
+                        .sentence = found.to_string(),
+                        .seconds = static_cast<double>(results.milliseconds) / 1000};
+  const bool programs = sim::scenarios::find(results.scenario) == nullptr;
+  for (const auto& [kind, failures] : found.kinds) {
+    const sim::Failure& first = failures.first;
+    ReportedFailure failure{.name = first.trial.to_string("; "),
+                            .problem = first.outcome.problem,
+                            .again = first.command};
+    for (const fault::Fault& each : first.trial.plan.faults)
+      failure.faults.push_back(fault::to_string(each));
+    if (programs && !first.command.empty()) failure.debug = debug_command(first.command);
+    if (found.failure && found.failure->command == first.command) failure.recording = recording;
+    report.failures.push_back(std::move(failure));
+  }
+  return report;
 }
 
 /// Since when a budget is used, and who is to have a part of what is left of it.
@@ -435,7 +461,7 @@ struct Budgeting {
 };
 
 Exit explore_one(const ExploreCommand& command, const Standard& standard, const Shard& shard,
-                 const Budgeting& budgeting) {
+                 const Budgeting& budgeting, CiReports& reports) {
   Request request(command, standard);
   if (!request.make()) return Exit::kUsage;
   request.options.budget = budgeting.part_of(request.options.budget);
@@ -458,23 +484,28 @@ Exit explore_one(const ExploreCommand& command, const Standard& standard, const 
   results.milliseconds = static_cast<std::uint64_t>(took / 1ms);
   print(results);
   std::fflush(stdout);
-  if (results.found.failure) record(command, standard, *results.found.failure);
+  std::string recording;
+  if (results.found.failure) recording = record(command, standard, *results.found.failure);
+  const bool reported = !reports.wanted() || reports.add(report_of(results, recording));
   const bool written = command.results.empty() || write(results, command.results);
   const bool all_seen = !command.must_see || results.found.never_seen().empty();
   if (!all_seen) say("--must-see: some marked situations never occurred. They are listed above.");
-  return results.found.failure || !all_seen || !written ? Exit::kFailed : Exit::kOk;
+  const bool well = !results.found.failure && all_seen && written && reported;
+  return well ? Exit::kOk : Exit::kFailed;
 }
 
 /// One after the other, until one is refused or the user interrupts. The budget is for all
 /// together: each gets its part of what those before it have left.
 Exit explore_all(const ExploreCommand& command, const std::vector<const Standard*>& scenarios,
                  const Shard& shard) {
+  CiReports reports(command.junit);
+  if (!reports.usable()) return Exit::kUsage;
   const Interruption interruption;
   const auto begin = std::chrono::steady_clock::now();
   Exit worst = Exit::kOk;
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     const Exit exit = explore_one(command, *scenarios[i], shard,
-                                  {.begin = begin, .sharers = scenarios.size() - i});
+                                  {.begin = begin, .sharers = scenarios.size() - i}, reports);
     if (Interruption::came()) {
       the_file().premises.reset();
       Interruption::end();

@@ -30,6 +30,7 @@ struct ExploreCommand {
   std::string shard;      ///< "2/4"; empty: as the environment says, see shard.h
   std::optional<std::uint64_t> shards;
   std::string results;  ///< a directory for what was found; empty: none
+  std::string junit;    ///< file for a JUnit report; empty: none
   std::string record;   ///< a directory for the recording of a failure; empty: see explore.cc
 };
 /// Runs an exploration, prints its result and writes it to files. Returns kFailed if a run failed,

@@ -1,5 +1,6 @@
 #include "tools/sim.h"
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "sim/machines/machines.h"
 #include "sim/scenarios/watch.h"
 #include "sim/world.h"
+#include "tools/ci_report.h"
 #include "tools/debugging.h"
 #include "tools/interruption.h"
 #include "tools/memory_option.h"
@@ -183,6 +185,26 @@ void print_problem(const SimOptions& options, const std::string& problem) {
     std::fprintf(stderr, "debug: %s\n", printable(debug_command(options.command)).c_str());
 }
 
+/// For those who did not see the run.
+bool report(const SimOptions& options, const sim::Trial& trial, const sim::Outcome& outcome,
+            std::chrono::steady_clock::time_point begin, CiReports& reports) {
+  if (!reports.wanted()) return true;
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  ScenarioReport report{.command = "anyrdma sim",
+                        .scenario = options.file.empty() ? "programs" : options.file,
+                        .sentence = trial.to_string("; "),
+                        .seconds = took.count()};
+  if (outcome.problem.empty()) return reports.add(std::move(report));
+  ReportedFailure failure{.name = report.sentence,
+                          .problem = outcome.problem,
+                          .again = options.command,
+                          .recording = options.record};
+  if (!options.command.empty()) failure.debug = debug_command(options.command);
+  for (const sim::FaultStatus& each : outcome.faults) failure.faults.push_back(each.to_string());
+  report.failures.push_back(std::move(failure));
+  return reports.add(std::move(report));
+}
+
 }  // namespace
 
 int simulate(const SimOptions& options) {
@@ -193,6 +215,9 @@ int simulate(const SimOptions& options) {
   if (!take_destination(options)) return static_cast<int>(Exit::kUsage);
   if (!read_time("call-cost", options.call_cost, settings.call_cost))
     return static_cast<int>(Exit::kUsage);
+  CiReports reports(options.junit);
+  if (!reports.usable()) return static_cast<int>(Exit::kUsage);
+  const auto begin = std::chrono::steady_clock::now();
   const Interruption interruption;
   // As it comes, and in its place among what goes to stderr.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
@@ -241,8 +266,10 @@ int simulate(const SimOptions& options) {
     return static_cast<int>(Exit::kUsage);
   }
   if (!outcome.problem.empty()) print_problem(options, outcome.problem);
+  const bool reported = report(options, *trial, outcome, begin, reports);
   if (Interruption::came()) Interruption::end();
-  return static_cast<int>(outcome.problem.empty() && captured ? Exit::kOk : Exit::kFailed);
+  const bool well = outcome.problem.empty() && captured && reported;
+  return static_cast<int>(well ? Exit::kOk : Exit::kFailed);
 }
 
 }  // namespace anyrdma::tools

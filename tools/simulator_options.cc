@@ -34,6 +34,12 @@ void describe_buffered(CLI::App& of, bool& buffered) {
               "line is written when it is printed");
 }
 
+void describe_junit(CLI::App& of, std::string& junit) {
+  of.add_option("--junit", junit,
+                "writes the result to this file as a JUnit report, for CI systems")
+      ->type_name("FILE");
+}
+
 void describe_search(CLI::App& explore, ExploreCommand& command) {
   explore
       .add_option("SCENARIO", command.scenario,
@@ -97,6 +103,7 @@ void describe(CLI::App& explore, ExploreCommand& command) {
       .add_option("--only", command.only,
                   "continues until a failure contains TEXT; only counts other failures")
       ->type_name("TEXT");
+  describe_junit(explore, command.junit);
   describe_buffered(explore, command.buffered);
   explore.add_flag("--strict", command.strict,
                    "what may make a run of programs irreproducible is a failure, too");
@@ -201,6 +208,7 @@ void describe(CLI::App& sim, SimOptions& command) {
       ->type_name("DIR");
   sim.add_flag("--times", command.times,
                "with --output: the virtual time precedes each line in these files");
+  describe_junit(sim, command.junit);
   describe_buffered(sim, command.buffered);
   sim.add_flag("--strict", command.strict,
                "ends the run when a program does something irreproducible; without it,\n"
