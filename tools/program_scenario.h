@@ -86,6 +86,7 @@ struct ProgramScenario {
   /// Directories that are not each host's own, and where programs see them; of the run: without the
   /// first.
   std::vector<std::pair<std::string, std::string>> common{};
+  unsigned huge_pages = 0;  ///< of each host, of 2 MiB
   std::string directory{};  ///< in which programs work; empty: that of the command
   std::string input{};      ///< the file that each program reads as its stdin; empty: nothing
   std::vector<sim::Allowance> allowed{};  ///< findings that are no mistakes here

@@ -187,6 +187,17 @@ std::string take_common(const std::string& what, std::string_view rest, ProgramS
   return {};
 }
 
+/// `hugepages 512`.
+std::string take_huge_pages(std::string_view rest, ProgramScenario& scenario) {
+  constexpr unsigned kMost = 1 << 16;
+  unsigned count = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
+  if (error != std::errc() || end != rest.data() + rest.size() || count == 0 || count > kMost)
+    return "'hugepages' needs a number of pages of 2 MiB, from 1 to " + std::to_string(kMost);
+  scenario.huge_pages = count;
+  return {};
+}
+
 /// Relative to the file.
 std::string take_directory(std::string_view rest, std::string_view file,
                            ProgramScenario& scenario) {
@@ -339,6 +350,8 @@ constexpr Statement kStatements[]{
                  ProgramScenario& scenario) { return take_common(word, rest, scenario); }},
     {"keep", [](const std::string& word, std::string_view rest, const Line&,
                 ProgramScenario& scenario) { return take_common(word, rest, scenario); }},
+    {"hugepages", [](const std::string&, std::string_view rest, const Line&,
+                     ProgramScenario& scenario) { return take_huge_pages(rest, scenario); }},
     {"stdin", [](const std::string&, std::string_view rest, const Line& line,
                  ProgramScenario& scenario) { return take_input(rest, line.file, scenario); }},
     {"name", [](const std::string&, std::string_view rest, const Line& line,

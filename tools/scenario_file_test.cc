@@ -159,6 +159,9 @@ TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
     EXPECT_THAT(refusal(word + " /tmp/../no-such"), HasSubstr("there is no directory '/no-such'"));
   }
   EXPECT_THAT(refusal("keep /tmp/no-such"), HasSubstr("there is no directory '/tmp/no-such'"));
+  for (const char* const count : {"", "0", "-1", "x", "8 x", "65537", "99999999999"})
+    EXPECT_THAT(refusal(std::string("hugepages ") + count),
+                HasSubstr("file:2: 'hugepages' needs a number"));
   EXPECT_THAT(refusal("stdin"), HasSubstr("file:2: 'stdin' lacks its file"));
   EXPECT_THAT(refusal("stdin no-such"), HasSubstr("file:2: 'no-such' is no file"));
   EXPECT_THAT(refusal("stdin /dev/zero"), HasSubstr("file:2: '/dev/zero' is no file"));
@@ -211,11 +214,13 @@ TEST(ScenarioFile, HasDirectoriesThatAreNotOfEachHost) {
       "share /tmp/of/hosts/\n"
       "share /usr\n"
       "keep /usr/./bin\n"
+      "hugepages 12\n"
       "on here true\n");
 
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(scenario.common,
             (Pairs{{"", "/tmp/of/hosts"}, {"", "/usr"}, {"/usr/bin", "/usr/bin"}}));
+  EXPECT_EQ(scenario.huge_pages, 12u);
 }
 
 TEST(ScenarioFile, NamesWhatIsNotThereWithItsLine) {

@@ -338,7 +338,6 @@ class Simulation::Run {
   }
 
   // --- what is expected -------------------------------------------------------------------------
-
   [[nodiscard]] static std::string ending_of(const Program& program) {
     if (went_down(program)) return "went down with its host";
     return end_text({.name = program.name(), .status = program.status()});
@@ -448,6 +447,7 @@ class Simulation::Run {
             .processor_time = scenario_.patience,
             .interrupted = options_.interrupted,
             .common = scenario_.common,
+            .huge_pages = scenario_.huge_pages,
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_crash = [this](const sim::programs::Crash& crash) { take_crash(crash); },
             .all_stacks = options_.stacks,

@@ -241,7 +241,30 @@ bool reads_time_stamp(std::span<const std::uint8_t> instruction) {
   return std::ranges::equal(instruction, kRdtsc) || std::ranges::equal(instruction, kRdtscp);
 }
 
-std::optional<RandomTarget> asks_for_chance(std::span<const std::uint8_t> instruction) {
+bool asks_for_identity(std::span<const std::uint8_t> instruction) {
+  constexpr std::array<std::uint8_t, 2> kCpuid{0x0f, 0xa2};
+  return std::ranges::equal(instruction, kCpuid);
+}
+
+std::optional<Target> asks_for_processor(std::span<const std::uint8_t> instruction) {
+  constexpr std::uint8_t kRepeat = 0xf3;
+  constexpr std::uint8_t kRex = 0x40;
+  constexpr std::uint8_t kFirstModrm = 0xf8;
+  if (instruction.empty() || instruction.front() != kRepeat) return std::nullopt;
+  instruction = instruction.subspan(1);
+  std::uint8_t rex = 0;
+  if (instruction.size() == 4 && (instruction.front() & 0xf0) == kRex) {
+    rex = instruction.front();
+    instruction = instruction.subspan(1);
+  }
+  if (instruction.size() != 3 || instruction[0] != 0x0f || instruction[1] != 0xc7 ||
+      instruction[2] < kFirstModrm)
+    return std::nullopt;
+  const unsigned number = (instruction[2] & 7u) | (rex & 1u) << 3;
+  return Target{.number = static_cast<std::uint8_t>(number), .bytes = 8};
+}
+
+std::optional<Target> asks_for_chance(std::span<const std::uint8_t> instruction) {
   constexpr std::uint8_t kShortOperands = 0x66;
   constexpr std::uint8_t kRex = 0x40;
   constexpr std::uint8_t kFirstModrm = 0xf0;  // RDRAND of register 0; RDSEED of 7 is the last one
@@ -259,10 +282,10 @@ std::optional<RandomTarget> asks_for_chance(std::span<const std::uint8_t> instru
     return std::nullopt;
   const bool is_wide = (rex & 8) != 0;
   const unsigned number = (instruction[2] & 7u) | (rex & 1u) << 3;
-  return RandomTarget{.number = static_cast<std::uint8_t>(number),
-                      .bytes = static_cast<std::uint8_t>(is_wide    ? 8
-                                                         : is_short ? 2
-                                                                    : 4)};
+  return Target{.number = static_cast<std::uint8_t>(number),
+                .bytes = static_cast<std::uint8_t>(is_wide    ? 8
+                                                   : is_short ? 2
+                                                              : 4)};
 }
 
 }  // namespace anyrdma::sim::instructions

@@ -91,15 +91,34 @@ INSTANTIATE_TEST_SUITE_P(Installed, Files,
 
 TEST(Instruction, AsksForChanceInARegisterOfSomeWidth) {
   const auto target = [](const Bytes& code) { return asks_for_chance(code); };
-  EXPECT_EQ(target({0x0f, 0xc7, 0xf0}), (RandomTarget{0, 4}));               // rdrand %eax
-  EXPECT_EQ(target({0x0f, 0xc7, 0xfb}), (RandomTarget{3, 4}));               // rdseed %ebx
-  EXPECT_EQ(target({0x48, 0x0f, 0xc7, 0xf1}), (RandomTarget{1, 8}));         // rdrand %rcx
-  EXPECT_EQ(target({0x49, 0x0f, 0xc7, 0xff}), (RandomTarget{15, 8}));        // rdseed %r15
-  EXPECT_EQ(target({0x66, 0x41, 0x0f, 0xc7, 0xf2}), (RandomTarget{10, 2}));  // rdrand %r10w
-  EXPECT_EQ(target({0xf3, 0x0f, 0xc7, 0xf8}), std::nullopt);                 // rdpid %rax
-  EXPECT_EQ(target({0x0f, 0xc7, 0x0f}), std::nullopt);                       // cmpxchg8b (%rdi)
+  EXPECT_EQ(target({0x0f, 0xc7, 0xf0}), (Target{0, 4}));               // rdrand %eax
+  EXPECT_EQ(target({0x0f, 0xc7, 0xfb}), (Target{3, 4}));               // rdseed %ebx
+  EXPECT_EQ(target({0x48, 0x0f, 0xc7, 0xf1}), (Target{1, 8}));         // rdrand %rcx
+  EXPECT_EQ(target({0x49, 0x0f, 0xc7, 0xff}), (Target{15, 8}));        // rdseed %r15
+  EXPECT_EQ(target({0x66, 0x41, 0x0f, 0xc7, 0xf2}), (Target{10, 2}));  // rdrand %r10w
+  EXPECT_EQ(target({0xf3, 0x0f, 0xc7, 0xf8}), std::nullopt);           // rdpid %rax
+  EXPECT_EQ(target({0x0f, 0xc7, 0x0f}), std::nullopt);                 // cmpxchg8b (%rdi)
   EXPECT_EQ(target({0x0f, 0xc7}), std::nullopt);
   EXPECT_EQ(target({}), std::nullopt);
+}
+
+TEST(Instruction, AsksForTheProcessorInARegister) {
+  const auto target = [](const Bytes& code) { return asks_for_processor(code); };
+  EXPECT_EQ(target({0xf3, 0x0f, 0xc7, 0xf8}), (Target{0, 8}));         // rdpid %rax
+  EXPECT_EQ(target({0xf3, 0x0f, 0xc7, 0xff}), (Target{7, 8}));         // rdpid %rdi
+  EXPECT_EQ(target({0xf3, 0x41, 0x0f, 0xc7, 0xfa}), (Target{10, 8}));  // rdpid %r10
+  EXPECT_EQ(target({0x0f, 0xc7, 0xf8}), std::nullopt);                 // rdseed %eax
+  EXPECT_EQ(target({0xf3, 0x0f, 0xc7, 0x38}), std::nullopt);           // of memory
+  EXPECT_EQ(target({0xf3, 0x0f, 0xc7}), std::nullopt);
+  EXPECT_EQ(target({0xf3}), std::nullopt);
+  EXPECT_EQ(target({}), std::nullopt);
+}
+
+TEST(Instruction, AsksForWhatTheProcessorIs) {
+  EXPECT_TRUE(asks_for_identity(Bytes{0x0f, 0xa2}));
+  EXPECT_FALSE(asks_for_identity(Bytes{0x0f, 0xa3}));
+  EXPECT_FALSE(asks_for_identity(Bytes{0x0f}));
+  EXPECT_FALSE(asks_for_identity(Bytes{}));
 }
 
 TEST(Instruction, IsNoneWhereItsPrefixesAreTooManyOrNothingFollows) {

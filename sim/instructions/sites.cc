@@ -103,7 +103,8 @@ std::size_t find_opcode(Bytes code, std::size_t at) {
     at = static_cast<std::size_t>(static_cast<const std::uint8_t*>(found) - code.data());
     const std::uint8_t second = at + 1 < code.size() ? code[at + 1] : 0;
     const std::uint8_t third = at + 2 < code.size() ? code[at + 2] : 0;
-    if (second == 0x31 || (second == 0x01 && third == 0xf9) || (second == 0xc7 && third >= 0xf0))
+    if (second == 0x31 || second == 0xa2 || (second == 0x01 && third == 0xf9) ||
+        (second == 0xc7 && third >= 0xf0))
       return at;
   }
 }
@@ -120,6 +121,22 @@ Bytes instruction_with(Bytes code, std::size_t from, std::size_t at) {
   return {};
 }
 
+/// Without its place. nullopt: it stays as it is.
+std::optional<Site> site_of(Bytes instruction) {
+  Site site{.offset = 0, .length = static_cast<std::uint8_t>(instruction.size())};
+  if (reads_time_stamp(instruction)) return site;
+  if (asks_for_identity(instruction)) {
+    site.kind = Site::Kind::kIdentity;
+    return site;
+  }
+  const auto chance = asks_for_chance(instruction);
+  const auto target = chance ? chance : asks_for_processor(instruction);
+  if (!target) return std::nullopt;
+  site.kind = chance ? Site::Kind::kChance : Site::Kind::kProcessor;
+  site.target = *target;
+  return site;
+}
+
 }  // namespace
 
 std::vector<Site> sites_in(int fd) {
@@ -132,10 +149,10 @@ std::vector<Site> sites_in(int fd) {
       const auto function = file.function_at(segment.address + at);
       if (!function || *function < segment.address) continue;
       const Bytes found = instruction_with(code, *function - segment.address, at);
-      const auto random = asks_for_chance(found);
-      if (!random && !reads_time_stamp(found)) continue;
-      const auto begin = static_cast<std::uint64_t>(found.data() - code.data());
-      sites.push_back({segment.offset + begin, static_cast<std::uint8_t>(found.size()), random});
+      auto site = site_of(found);
+      if (!site) continue;
+      site->offset = segment.offset + static_cast<std::uint64_t>(found.data() - code.data());
+      sites.push_back(*site);
     }
   }
   return sites;

@@ -121,8 +121,8 @@ TEST(Sites, AreWhatAsksForChance) {
   for (const Site& site : sites_of("/proc/self/exe")) {
     if (site.offset >= function && site.offset < function + 15) there.push_back(site);
   }
-  EXPECT_THAT(there, ElementsAre(Site{function + 1, 4, RandomTarget{10, 8}},
-                                 Site{function + 5, 4, RandomTarget{3, 2}}));
+  EXPECT_THAT(there, ElementsAre(Site{function + 1, 4, Site::Kind::kChance, Target{10, 8}},
+                                 Site{function + 5, 4, Site::Kind::kChance, Target{3, 2}}));
 }
 
 TEST(Sites, AreNotTheSameBytesWithinAnotherInstruction) {

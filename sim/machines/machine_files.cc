@@ -1,7 +1,9 @@
 #include "sim/machines/machine_files.h"
 
+#include <array>
 #include <map>
 #include <sstream>
+#include <utility>
 
 namespace anyrdma::sim {
 namespace {
@@ -117,6 +119,11 @@ std::vector<MachineFile> machine_files(std::string_view cpuinfo) {
       {"/proc/version", "Linux version 6.1.0-anyrdma (anyrdma) #1 SMP\n"},
       {"/proc/cmdline", "\n"},
       {"/proc/sys/kernel/random/boot_id", "a4d1a000-0000-4000-8000-000000000001\n"},
+      {"/proc/sys/fs/file-nr", "0\t0\t1048576\n"},
+      {"/proc/sys/fs/inode-nr", "0\t0\n"},
+      {"/proc/sys/fs/inode-state", "0\t0\t0\t0\t0\t0\t0\n"},
+      {"/proc/sys/fs/dentry-state", "0\t0\t45\t0\t0\t0\n"},
+      {"/proc/sys/kernel/random/entropy_avail", "256\n"},
       {"/sys/devices/system/node/node0/meminfo", kMemoryOfNode},
       {"/sys/devices/system/node/node0/vmstat", kPages},
       {"/sys/devices/system/node/node0/numastat", kNoMisses},
@@ -132,8 +139,37 @@ std::vector<MachineFile> machine_files(std::string_view cpuinfo) {
     files.push_back({std::string("/proc/pressure/") + what, kNoPressure});
   // Megabytes of symbols are here, too: libfabric reads them line by line, twice.
   for (const char* const what : {"kallsyms", "interrupts", "softirqs", "schedstat", "diskstats",
-                                 "buddyinfo", "pagetypeinfo", "zoneinfo", "slabinfo"})
+                                 "buddyinfo", "pagetypeinfo", "zoneinfo", "slabinfo", "locks",
+                                 "timer_list", "sched_debug", "key-users", "partitions", "swaps"})
     files.push_back({std::string("/proc/") + what, ""});
+  return files;
+}
+
+std::vector<MachineFile> huge_page_files(unsigned all, unsigned free) {
+  const std::array<std::pair<std::string_view, unsigned>, 2> counts{
+      {{"HugePages_Total:", all}, {"HugePages_Free:", free}}};
+  const auto with_counts = [&](std::string_view text) {
+    std::string changed;
+    std::istringstream lines{std::string(text)};
+    for (std::string line; std::getline(lines, line);) {
+      for (const auto& [name, count] : counts) {
+        if (const auto at = line.find(name); at != std::string::npos) {
+          line.erase(at + name.size());
+          line += "     " + std::to_string(count);
+        }
+      }
+      changed += line + '\n';
+    }
+    return changed;
+  };
+  std::vector<MachineFile> files{
+      {"/proc/meminfo", with_counts(kMemory)},
+      {"/sys/devices/system/node/node0/meminfo", with_counts(kMemoryOfNode)}};
+  for (const char* const place : {"/sys/kernel/mm/", "/sys/devices/system/node/node0/"}) {
+    const std::string directory = std::string(place) + "hugepages/hugepages-2048kB/";
+    files.push_back({directory + "nr_hugepages", std::to_string(all) + "\n"});
+    files.push_back({directory + "free_hugepages", std::to_string(free) + "\n"});
+  }
   return files;
 }
 

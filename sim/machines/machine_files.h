@@ -20,4 +20,8 @@ struct MachineFile {
 /// Documentation/ABI/testing/sysfs-devices-system-cpu and -node of Linux.
 [[nodiscard]] std::vector<MachineFile> machine_files(std::string_view cpuinfo);
 
+/// Returns the files that replace some of machine_files() on a host with `all` huge pages of 2 MiB,
+/// of which `free` are free.
+[[nodiscard]] std::vector<MachineFile> huge_page_files(unsigned all, unsigned free);
+
 }  // namespace anyrdma::sim

@@ -66,5 +66,18 @@ TEST(MachineFiles, SayNothingOfProcessorsWhereTheMachineDoesNot) {
   EXPECT_THAT(text_of("/proc/meminfo", ""), ::testing::HasSubstr("MemTotal:        8388608 kB\n"));
 }
 
+TEST(HugePageFiles, HaveTheNumbers) {
+  std::map<std::string, std::string> files;
+  for (const auto& [path, text] : huge_page_files(12, 7)) files[path] = text;
+
+  EXPECT_THAT(files["/proc/meminfo"],
+              testing::HasSubstr("\nHugePages_Total:     12\nHugePages_Free:     7\n"));
+  EXPECT_THAT(files["/proc/meminfo"], testing::HasSubstr("MemTotal:        8388608 kB\n"));
+  EXPECT_EQ(files["/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"], "12\n");
+  EXPECT_EQ(files["/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages"], "7\n");
+  EXPECT_THAT(files["/sys/devices/system/node/node0/meminfo"],
+              testing::HasSubstr("Node 0 HugePages_Free:     7\n"));
+}
+
 }  // namespace
 }  // namespace anyrdma::sim

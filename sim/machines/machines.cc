@@ -285,6 +285,10 @@ programs::SandboxOptions Machines::with_premises(programs::SandboxOptions option
   options.directory = place_.path();
   options.realms = &premises_.realms();
   options.files = [this](const Host& host) { return files_of(host); };
+  huge_pages_ = options.huge_pages;
+  options.on_huge_pages = [this](const Host& host, unsigned free) {
+    (void)huge_page_files_of(host, free);
+  };
   const std::string own = premises_.directory().string();
   for (auto& [source, target] : options.common) {
     if (!source.empty()) continue;
@@ -330,6 +334,21 @@ std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& 
   auto files = premises_.files();
   files.emplace_back(names.string(), "/etc/hosts");
   files.emplace_back(own.string(), "/etc/hostname");
+  if (huge_pages_ != 0)
+    std::ranges::copy(huge_page_files_of(host, huge_pages_), std::back_inserter(files));
+  return files;
+}
+
+/// Written anew each time, and mounted once.
+std::vector<std::pair<std::string, std::string>> Machines::huge_page_files_of(const Host& host,
+                                                                              unsigned free) const {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto& [path, text] : huge_page_files(huge_pages_, free)) {
+    const auto file =
+        premises_.directory() / (host.name() + ".huge" + std::to_string(files.size()));
+    write_file(file, text);
+    files.emplace_back(file.string(), path);
+  }
   return files;
 }
 

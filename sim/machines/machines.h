@@ -106,12 +106,15 @@ class Machines {
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(const Host& host) const;
   [[nodiscard]] programs::SandboxOptions with_premises(programs::SandboxOptions options);
   void empty_common() const;
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> huge_page_files_of(
+      const Host& host, unsigned free) const;
 
   World& world_;
   const std::unique_ptr<Premises> own_premises_;
   Premises& premises_;
   Place place_;
   std::vector<std::filesystem::path> common_;  ///< directories of the run
+  unsigned huge_pages_ = 0;                    ///< of each host
   std::vector<std::pair<Host*, std::unique_ptr<Gateway>>> gateways_;
   programs::Sandbox sandbox_;
 };

@@ -1,7 +1,6 @@
 #include "sim/programs/chance.h"
 
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -9,13 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/programs/answered_reading.h"
 #include "sim/programs/proc_name.h"
 #include "sim/programs/sandbox.h"
 
@@ -31,32 +30,10 @@ std::vector<std::byte> draw(Thread& thread, std::uint64_t length) {
   return bytes;
 }
 
-/// Where a read, readv or preadv2 wants it; nullopt: nobody can say.
-std::optional<std::vector<iovec>> parts_of(Thread& thread, const Call& call) {
-  if (call.number != SYS_readv && call.number != SYS_preadv2)
-    return std::vector<iovec>{{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}};
-  std::vector<iovec> parts(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
-  if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(parts))))
-    return std::nullopt;
-  return parts;
-}
-
 std::uint64_t length_of(std::span<const iovec> parts) {
   std::uint64_t length = 0;
   for (const iovec& part : parts) length += part.iov_len;
   return length;
-}
-
-/// As much of `bytes` as there is room for.
-Outcome give(Thread& thread, std::span<const iovec> parts, std::span<const std::byte> bytes) {
-  std::size_t done = 0;
-  for (const iovec& part : parts) {
-    const auto piece = bytes.subspan(done, std::min(part.iov_len, bytes.size() - done));
-    if (!thread.tracee().write(reinterpret_cast<std::uint64_t>(part.iov_base), piece))
-      return Outcome::answered(-EFAULT);
-    done += piece.size();
-  }
-  return Outcome::answered(static_cast<long>(done));
 }
 
 /// random(4).
@@ -85,6 +62,11 @@ std::string new_uuid(Thread& thread) {
 
 }  // namespace
 
+bool is_random_device(const Descriptor& descriptor) {
+  struct stat about {};
+  return ::fstat(descriptor.get(), &about) == 0 && is_device(about);
+}
+
 Outcome on_getrandom(Thread& thread, const Call& call) {
   const auto bytes = draw(thread, std::min(call.arguments[1], kAtOnce));
   if (!thread.tracee().write(call.arguments[0], bytes)) return Outcome::answered(-EFAULT);
@@ -99,7 +81,7 @@ std::optional<Outcome> read_chance(Thread& thread, const Call& call, const Descr
   if (!device && (!name_in_proc(descriptor).ends_with("/kernel/random/uuid") ||
                   ::lseek(descriptor.get(), 0, SEEK_CUR) != 0))
     return std::nullopt;
-  const auto parts = parts_of(thread, call);
+  const auto parts = places_of(thread, call);
   if (!parts) return Outcome::answered(-EFAULT);
   if (device) return give(thread, *parts, draw(thread, std::min(length_of(*parts), kAtOnce)));
   const std::string uuid = new_uuid(thread);

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <utility>
 
+#include "sim/programs/answered_reading.h"
 #include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
 #include "sim/programs/in_pieces.h"
@@ -258,7 +259,7 @@ Outcome on_reading(Thread& thread, const Call& call) {
   Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   if (!descriptor) return Outcome::made();
   if (const auto chance = read_chance(thread, call, descriptor)) return *chance;
-  before_reading(thread, descriptor);
+  if (const auto text = read_told(thread, call, descriptor)) return *text;
   return once_readable(thread, std::move(descriptor), 0);
 }
 Outcome on_recvfrom(Thread& thread, const Call& call) {

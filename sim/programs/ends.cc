@@ -85,6 +85,7 @@ void Sandbox::on_process_gone(Process& process, int status) {
   on_words_left(process);
   process.pidfd.reset();
   timers_.on_process_gone(process);
+  kernel_.huge_pages.on_process_gone(process);
   if (process.parent == nullptr) {
     process.program->status_ = status;
     read_output();

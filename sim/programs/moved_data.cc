@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/programs/chance.h"
 #include "sim/programs/in_pieces.h"
 #include "sim/programs/sandbox.h"
 
@@ -112,7 +113,14 @@ Outcome move_at_once(Thread& thread, const Move& move) {
   return Outcome::made();
 }
 
+/// Whether it would move bytes of the machine's: older kernels have none to move from there.
+bool is_chance(const Move& move) {
+  return !move.ends.empty() && move.ends.front().events == POLLIN &&
+         is_random_device(move.ends.front().descriptor);
+}
+
 Outcome move_data(Thread& thread, Move move) {
+  if (is_chance(move)) return Outcome::answered(-EINVAL);
   thread.sandbox().note_deed();
   const Call call = move.call;
   if (std::ranges::none_of(move.ends, &End::patient)) return move_at_once(thread, move);

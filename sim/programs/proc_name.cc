@@ -11,9 +11,8 @@
 namespace anyrdma::sim::programs {
 
 std::string name_in_proc(const transport::realtime::Descriptor& descriptor) {
-  constexpr mode_t kForReading = S_IFREG | 0444;
   struct stat about {};
-  if (::fstat(descriptor.get(), &about) != 0 || about.st_mode != kForReading || about.st_size != 0)
+  if (::fstat(descriptor.get(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size != 0)
     return {};
   struct statfs system {};
   if (::fstatfs(descriptor.get(), &system) != 0 || system.f_type != PROC_SUPER_MAGIC) return {};

@@ -8,7 +8,7 @@
 namespace anyrdma::sim::programs {
 
 /// Returns the name, relative to /proc, of the open file, which may belong to the /proc of another
-/// mount namespace. Empty: the file is not in /proc, not world-readable, or writable.
+/// mount namespace. Empty: the file is no file without a size in /proc.
 [[nodiscard]] std::string name_in_proc(const transport::realtime::Descriptor& descriptor);
 
 }  // namespace anyrdma::sim::programs

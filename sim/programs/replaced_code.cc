@@ -10,11 +10,14 @@
 #include <array>
 #include <cerrno>
 #include <cinttypes>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <mutex>
 #include <span>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,10 +41,27 @@ class Files {
     const std::scoped_lock lock(mutex_);
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
-    return known_.emplace(key, instructions::sites_in(fd)).first->second;
+    auto sites = instructions::sites_in(fd);
+    if (asks_for_features(fd)) std::erase_if(sites, asks_for_identity);
+    return known_.emplace(key, std::move(sites)).first->second;
   }
 
  private:
+  /// Each program has these, and they ask some fifty times for what a processor can do, which is
+  /// no reason to stop it.
+  static bool asks_for_features(int fd) {
+    constexpr std::array<std::string_view, 4> kNames{"ld-linux", "libc.so", "libgcc_s.so",
+                                                     "libstdc++.so"};
+    std::array<char, PATH_MAX> path{};
+    const std::string link = "/proc/self/fd/" + std::to_string(fd);
+    const ssize_t length = ::readlink(link.c_str(), path.data(), path.size());
+    const std::string_view name(path.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+    return std::ranges::any_of(kNames, [&](std::string_view each) {
+      return name.substr(name.rfind('/') + 1).starts_with(each);
+    });
+  }
+  static bool asks_for_identity(const Site& site) { return site.kind == Site::Kind::kIdentity; }
+
   using Key = std::tuple<dev_t, ino_t, off_t, time_t, long>;
   std::mutex mutex_;
   std::map<Key, std::vector<Site>> known_;
@@ -71,7 +91,7 @@ bool overwrite(pid_t tid, std::uint64_t address, std::span<const std::uint8_t> b
 }  // namespace
 
 bool ReplacedCode::is_wanted(const Site& site) const {
-  return site.random || which_ == Replaced::kChanceAndTime;
+  return site.kind != Site::Kind::kTimeStamp || which_ == Replaced::kChanceAndTime;
 }
 
 bool ReplacedCode::wants(const Descriptor& file) const {

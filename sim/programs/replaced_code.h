@@ -18,7 +18,10 @@
 namespace anyrdma::sim::programs {
 
 /// The instructions to replace.
-enum class Replaced : bool { kChance, kChanceAndTime };
+enum class Replaced : bool {
+  kChance,  ///< all but those that read the time stamp counter
+  kChanceAndTime,
+};
 
 /// The replaced instructions of one process. A child of fork(2) has the same ones; execve(2) ends
 /// them. The result of scanning a file is cached in the simulator.

@@ -312,7 +312,6 @@ Stop Sandbox::run(Thread& thread, int signal) {
     thread.tracee().run(signal);
     stop = await(thread);
   }
-  if (std::exchange(let_go_, false)) processor_.keep(living_threads());
   if (processor_.is_crowded()) processor_.move(living_threads());
   return stop;
 }
@@ -360,11 +359,6 @@ std::vector<pid_t> Sandbox::living_threads() const {
     for (const auto& thread : process->threads) threads.push_back(thread->tracee().tid());
   }
   return threads;
-}
-
-void Sandbox::let_go_of_processor() {
-  let_go_ = true;
-  processor_.let_go(living_threads());
 }
 
 /// Of a thread that has not got the turn.

@@ -22,7 +22,9 @@
 #include "sim/programs/debugger.h"
 #include "sim/programs/futexes.h"
 #include "sim/programs/guard_points.h"
+#include "sim/programs/huge_pages.h"
 #include "sim/programs/lock_words.h"
+#include "sim/programs/numbers.h"
 #include "sim/programs/process.h"
 #include "sim/programs/realms.h"
 #include "sim/programs/sockets.h"
@@ -117,6 +119,10 @@ struct SandboxOptions {
   /// Directories that hosts do not have for themselves, although they are below /tmp, /dev/shm or
   /// /run, and directories that the hosts of the run have in common (sim/tracee/own_directories.h).
   tracee::CommonDirectories common{};
+  /// The number of huge pages of each host, of 2 MiB (huge_pages.h).
+  unsigned huge_pages = 0;
+  /// Called when the number of free huge pages of a host may have changed. May be empty.
+  std::function<void(const Host&, unsigned free)> on_huge_pages{};
   /// The pool of namespace sets for the run; null: the run creates its own.
   Realms* realms = nullptr;
   std::function<void(const OutputLine&)> on_output{};
@@ -135,6 +141,14 @@ struct SandboxOptions {
   /// Called with remarks for the user, each once: unknown system calls, for
   /// example, after which the run may not be reproducible.
   std::function<void(std::string_view)> on_remark{};
+};
+
+/// What the hosts' kernels know of their programs.
+struct Kernel {
+  explicit Kernel(Sandbox& sandbox) : huge_pages(sandbox) {}
+
+  Numbers numbers;
+  HugePages huge_pages;
 };
 
 /// Starts and traces all programs of a world, with ptrace(2). Use it only in the thread that
@@ -216,6 +230,7 @@ class Sandbox {
   [[nodiscard]] Timers& timers() { return timers_; }
   [[nodiscard]] Sockets& sockets() { return sockets_; }
   [[nodiscard]] RandomStream& random() { return random_; }
+  [[nodiscard]] Kernel& kernel() { return kernel_; }
   [[nodiscard]] GuardPoints& guard_points() { return guard_points_; }
   /// Takes the entries that the running thread has written to shared memory, and advances virtual
   /// time by its clock readings. Call it before using the state of the world.
@@ -241,8 +256,6 @@ class Sandbox {
   /// Waits for the ends of several processes, and handles the ends in the order of `processes`.
   void await_ends(std::span<Process* const> processes);
   void remark(const std::string& text);
-  /// Allows all threads to use every processor, until the running thread stops next.
-  void let_go_of_processor();
   /// Prevents later runs from using this run's namespaces. Call when a program has changed them in
   /// a way that a later run could notice.
   void spoil_realms() { realms_spoiled_ = true; }
@@ -326,10 +339,10 @@ class Sandbox {
   [[nodiscard]] static bool others_live(const Thread& thread);
 
   tracee::OneProcessor processor_;
-  bool let_go_ = false;  ///< of it
   World& world_;
   SandboxOptions options_;
   RandomStream& random_;
+  Kernel kernel_{*this};
   GuardPoints guard_points_;
   Futexes futexes_;
   LockWords lock_words_;

@@ -12,9 +12,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include "sim/programs/descriptors.h"
+#include "sim/programs/nameless_binding.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 
@@ -255,7 +258,7 @@ Outcome Sockets::on_socket(Thread& thread, const Call& call) {
 Outcome Sockets::on_bind(Thread& thread, const Call& call) {
   const Descriptor descriptor = first_argument(thread, call);
   Socket* const socket = of(descriptor);
-  if (socket == nullptr) return Outcome::made();
+  if (socket == nullptr) return bind_nameless(thread, call, descriptor);
   const auto name = read_name(thread, *socket, call.arguments[1], call.arguments[2]);
   if (!name) return Outcome::answered(-name.error().value());
   // Of no family: any address, as programs of old have it.
@@ -457,8 +460,33 @@ std::optional<Instant> Sockets::deadline_of(const Thread& thread, const Descript
   return limit > Duration::zero() ? std::optional(thread.now() + limit) : std::nullopt;
 }
 
+/// What tells of the machine or of its other sockets. nullopt: another option.
+std::optional<Outcome> Sockets::tell_option(Thread& thread, const Call& call,
+                                            const Descriptor& descriptor) {
+  std::uint64_t value = 0;
+  std::size_t size = sizeof value;
+  if (call.arguments[1] != SOL_SOCKET || !descriptor) return std::nullopt;
+  if (call.arguments[2] == SO_COOKIE) {
+    struct stat about {};
+    if (::fstat(descriptor.get(), &about) != 0) return std::nullopt;
+    value = sandbox_.kernel().numbers.of(Numbers::Kind::kCookie, about.st_ino);
+  } else if (call.arguments[2] == SO_INCOMING_CPU) {
+    size = sizeof(int);
+  } else {
+    return std::nullopt;
+  }
+  const auto room = thread.tracee().peek<socklen_t>(call.arguments[4]);
+  if (!room) return Outcome::answered(-EFAULT);
+  if (*room < size) return Outcome::answered(-EINVAL);
+  const auto bytes = std::as_bytes(std::span(&value, 1)).first(size);
+  const bool written = thread.tracee().write(call.arguments[3], bytes) &&
+                       thread.tracee().poke(call.arguments[4], static_cast<socklen_t>(size));
+  return Outcome::answered(written ? 0 : -EFAULT);
+}
+
 Outcome Sockets::on_getsockopt(Thread& thread, const Call& call) {
   const Descriptor descriptor = first_argument(thread, call);
+  if (auto told = tell_option(thread, call, descriptor)) return *told;
   Socket* const socket = of(descriptor);
   if (socket == nullptr) return Outcome::made();
   int value = 0;

@@ -151,6 +151,8 @@ class Sockets final : private IpReceiver {
                                           Socket& socket);
   /// Returns the error that the socket's next call must report, or 0. Later calls return 0.
   [[nodiscard]] static int take_error(Socket& socket);
+  [[nodiscard]] std::optional<Outcome> tell_option(Thread& thread, const Call& call,
+                                                   const Descriptor& descriptor);
   void note_timeout(Thread& thread, const Call& call, const Descriptor& descriptor);
   // arrivals.cc
   void on_ip(Host& at, const verbs::soft::Packet& packet) override;

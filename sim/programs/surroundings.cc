@@ -1,21 +1,27 @@
 #include "sim/programs/surroundings.h"
 
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/programs/clocks.h"
-#include "sim/programs/proc_name.h"
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
+#include "sim/programs/told_files.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -67,7 +73,17 @@ std::optional<bool> has_ended_child(const Thread& thread, Children which) {
   return false;
 }
 
-Outcome wait_for_child(Thread& thread, Children which, bool no_waiting, bool leaves) {
+/// What a child has used of a processor and of memory depends on the machine. `before`: what the
+/// program had where the kernel writes it; nullopt: nowhere.
+void hide_usage(Thread& thread, std::uint64_t address, const std::optional<rusage>& before) {
+  const auto after = before ? thread.tracee().peek<rusage>(address) : std::nullopt;
+  if (after && std::memcmp(&*after, &*before, sizeof *after) != 0)
+    (void)thread.tracee().poke(address, rusage{});
+}
+
+/// `usage`: where the kernel writes what the child has used; 0: nowhere.
+Outcome wait_for_child(Thread& thread, Children which, bool no_waiting, bool leaves,
+                       std::uint64_t usage) {
   while (!no_waiting) {
     const auto ended = has_ended_child(thread, which);
     if (!ended || *ended) break;
@@ -75,8 +91,10 @@ Outcome wait_for_child(Thread& thread, Children which, bool no_waiting, bool lea
     if (woken == Woken::kOver) return Outcome::over();
     if (woken == Woken::kSignal) break;  // the kernel says EINTR, or that a child has ended
   }
+  const auto before = usage == 0 ? std::nullopt : thread.tracee().peek<rusage>(usage);
   const auto pid = thread.finish_call();
   if (!pid) return Outcome::over();
+  hide_usage(thread, usage, before);
   if (*pid == 0 && !thread.look_in_vain()) return Outcome::over();
   for (const auto& process : thread.sandbox().processes()) {
     if (!leaves && process->status && process->parent == &thread.process() &&
@@ -131,8 +149,47 @@ Outcome on_sched_setaffinity(Thread& /*thread*/, const Call& /*call*/) {
   return Outcome::answered(0);
 }
 
-void before_reading(Thread& thread, const Descriptor& descriptor) {
-  if (name_in_proc(descriptor).ends_with("/status")) thread.sandbox().let_go_of_processor();
+Outcome on_statfs(Thread& thread, const Call& call) {
+  constexpr std::uint64_t kBytes = 64ull << 30;
+  constexpr std::uint64_t kFiles = 1ull << 22;
+  const auto result = thread.finish_call();
+  if (!result) return Outcome::over();
+  auto system = thread.tracee().peek<struct statfs>(call.arguments[1]);
+  if (*result != 0 || !system) return Outcome::made();
+  // The host's own directories are as large on each machine (sim/tracee/own_directories.h).
+  const bool own = system->f_type == TMPFS_MAGIC || system->f_type == OVERLAYFS_SUPER_MAGIC;
+  if (!own && system->f_blocks != 0 && system->f_bsize > 0) {
+    system->f_blocks = kBytes / static_cast<std::uint64_t>(system->f_bsize);
+    system->f_bfree = system->f_blocks / 2;
+    system->f_bavail = system->f_bfree;
+  }
+  if (!own && system->f_files != 0) {
+    system->f_files = kFiles;
+    system->f_ffree = kFiles / 2;
+  }
+  system->f_fsid = {};
+  (void)thread.tracee().poke(call.arguments[1], *system);
+  return Outcome::made();
+}
+
+Outcome on_readlink(Thread& thread, const Call& call) {
+  constexpr long kNumberedMax = 64;
+  const auto length = thread.finish_call();
+  if (!length) return Outcome::over();
+  if (*length <= 0 || *length > kNumberedMax) return Outcome::made();
+  const unsigned buffer = call.number == SYS_readlink ? 1 : 2;
+  std::string target(static_cast<std::size_t>(*length), '\0');
+  if (!thread.tracee().read(call.arguments[buffer], std::as_writable_bytes(std::span(target))))
+    return Outcome::made();
+  auto shown = told_link(target, thread.sandbox().kernel().numbers);
+  if (!shown || shown->size() > call.arguments[buffer + 1]) return Outcome::made();
+  const auto size = static_cast<long>(shown->size());
+  // Nothing of what the kernel has written remains.
+  shown->resize(std::max(shown->size(), target.size()));
+  if (!thread.tracee().write(call.arguments[buffer], std::as_bytes(std::span(*shown))))
+    return Outcome::made();
+  thread.tracee().set_result(size);
+  return Outcome::made();
 }
 
 Outcome on_wait4(Thread& thread, const Call& call) {
@@ -142,7 +199,7 @@ Outcome on_wait4(Thread& thread, const Call& call) {
   if (asked > 0) which.number = asked;
   if (asked == 0) which.group = ::getpgid(thread.process().pid);
   if (asked < -1) which.group = group_of(thread, -asked);
-  return wait_for_child(thread, which, no_waiting, false);
+  return wait_for_child(thread, which, no_waiting, false, call.arguments[3]);
 }
 
 Outcome on_waitid(Thread& thread, const Call& call) {
@@ -154,7 +211,7 @@ Outcome on_waitid(Thread& thread, const Call& call) {
   if (call.arguments[0] == P_PIDFD) which.number = number_by_descriptor(thread, asked);
   if (call.arguments[0] == P_PGID)
     which.group = asked == 0 ? ::getpgid(thread.process().pid) : group_of(thread, asked);
-  return wait_for_child(thread, which, no_waiting, leaves);
+  return wait_for_child(thread, which, no_waiting, leaves, call.arguments[4]);
 }
 
 }  // namespace anyrdma::sim::programs

@@ -13,10 +13,10 @@ namespace anyrdma::sim::programs {
 /// no effect on where it runs.
 [[nodiscard]] Outcome on_sched_getaffinity(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_sched_setaffinity(Thread& thread, const Call& call);
-/// Call before a program reads proc(5) files or the affinity of a thread. The kernel then shows the
-/// processors allowed to the thread, without the supervisor's restriction to one
-/// (tracee::OneProcessor).
-void before_reading(Thread& thread, const Descriptor& descriptor);
+/// statfs and fstatfs. The free space of disks is the same on each machine.
+[[nodiscard]] Outcome on_statfs(Thread& thread, const Call& call);
+/// readlink and readlinkat. Numbers of namespaces, sockets and pipes are the same in each run.
+[[nodiscard]] Outcome on_readlink(Thread& thread, const Call& call);
 /// wait4 and waitid.
 [[nodiscard]] Outcome on_wait4(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_waitid(Thread& thread, const Call& call);

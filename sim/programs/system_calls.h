@@ -53,6 +53,10 @@ struct SystemCall {
 /// so that the supervisor knows that there are such objects.
 [[nodiscard]] bool makes_object(long number);
 
+/// Whether the kernel makes a system call without waiting, and the supervisor only removes facts
+/// about the machine from its result.
+[[nodiscard]] bool tells_of_machine(long number);
+
 /// Returns the name of a system call, such as "futex"; "system call 511" if the number has no row.
 [[nodiscard]] std::string name_of_call(long number);
 

@@ -139,11 +139,10 @@ void Thread::yield() {
   if (sandbox_.world().scheduler().fibers().closed()) over_ = true;
 }
 
-void Thread::spin() {
+void Thread::spin(int share) {
   // As many as a hand-over among a few threads takes: no time passes.
   constexpr unsigned kForNothing = 16;
   constexpr Duration kFirst = std::chrono::microseconds(1);
-  constexpr int kShareOfWait = 16;
   if (over_) return;
   sandbox_.end_turn();
   Scheduler& scheduler = sandbox_.world().scheduler();
@@ -152,7 +151,7 @@ void Thread::spin() {
     scheduler.let_others_go_first();
   } else {
     const Duration waited = scheduler.now() - spins_since_;
-    scheduler.poll_until(scheduler.now() + std::max(kFirst, waited / kShareOfWait));
+    scheduler.poll_until(scheduler.now() + std::max(kFirst, waited / share));
   }
   if (scheduler.fibers().closed()) over_ = true;
 }

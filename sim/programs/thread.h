@@ -97,8 +97,12 @@ class Thread {
   /// Suspends the thread until something happens, as after a poll that found nothing.
   void yield();
   /// Like yield(), for a program that polls memory which another thread may write. The supervisor
-  /// does not see such writes, so the program polls again soon, then less and less often.
-  void spin();
+  /// does not see such writes, so the program polls again soon, then less and less often: a poll
+  /// takes at most one part in `share` of the virtual time since the first one. A loop without
+  /// system calls costs more real time per poll than one with sched_yield(2).
+  void spin(int share = kShareInLoop);
+  static constexpr int kShareInLoop = 16;
+  static constexpr int kShareOfYields = 256;
   /// Offers a scheduling point: other threads run first if the schedule chooses so. Returns false
   /// if this thread has ended meanwhile.
   [[nodiscard]] bool give_way();
@@ -200,6 +204,8 @@ class Thread {
   [[nodiscard]] bool emulate(int signal);
   void read_time_stamp(user_regs_struct registers, unsigned length);
   void draw(user_regs_struct registers, const instructions::Site& site);
+  void tell_processor(user_regs_struct registers, const instructions::Site& site);
+  void tell_identity(user_regs_struct registers, const instructions::Site& site);
 
   Sandbox& sandbox_;
   Process& process_;

@@ -59,11 +59,6 @@ void OneProcessor::move(std::span<const pid_t> threads) {
   keep(threads);
 }
 
-void OneProcessor::let_go(std::span<const pid_t> threads) const {
-  if (processor_ < 0) return;
-  for (const pid_t each : threads) (void)::sched_setaffinity(each, sizeof allowed_, &allowed_);
-}
-
 void OneProcessor::keep(std::span<const pid_t> threads) const {
   if (processor_ < 0) return;
   cpu_set_t one;

@@ -28,12 +28,10 @@ class OneProcessor {
   [[nodiscard]] bool is_crowded();
   /// Moves the calling thread and the given threads to the next allowed processor.
   void move(std::span<const pid_t> threads);
-  /// Lets the given threads use all processors that are allowed to the calling thread, until keep()
-  /// is called for them.
-  void let_go(std::span<const pid_t> threads) const;
-  void keep(std::span<const pid_t> threads) const;
 
  private:
+  void keep(std::span<const pid_t> threads) const;
+
   cpu_set_t allowed_{};
   int processor_ = -1;  ///< -1: all
 

@@ -15,7 +15,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace anyrdma::sim::tracee {
@@ -37,12 +41,29 @@ pid_t clone_with(int& flags) {
   return clone_as_fork(flags);
 }
 
+/// Links as in the kernel's directory, whose order depends on where it has its namespaces. A tmpfs
+/// lists first what came last.
+bool list_interfaces() {
+  std::error_code error;
+  std::map<std::string, std::filesystem::path, std::greater<>> links;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/class/net", error)) {
+    if (entry.is_symlink(error))
+      links[entry.path().filename()] = std::filesystem::read_symlink(entry, error);
+  }
+  constexpr unsigned long kMade = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  if (error || ::mount("tmpfs", "/sys/class/net", "tmpfs", kMade, "mode=755") != 0) return false;
+  for (const auto& [name, target] : links)
+    std::filesystem::create_symlink(target, std::filesystem::path("/sys/class/net") / name, error);
+  ::mount(nullptr, "/sys/class/net", nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY | kMade, nullptr);
+  return true;
+}
+
 /// What /sys says of interfaces is its mounter's. It is mounted where /proc will be, since there is
 /// no other place that is everywhere.
 void show_network() {
   constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY;
   if (::mount("sysfs", "/proc", "sysfs", kFlags, nullptr) != 0) return;
-  ::mount("/proc/class/net", "/sys/class/net", nullptr, MS_BIND, nullptr);
+  if (!list_interfaces()) ::mount("/proc/class/net", "/sys/class/net", nullptr, MS_BIND, nullptr);
   ::mount("/proc/devices/virtual/net", "/sys/devices/virtual/net", nullptr, MS_BIND, nullptr);
   ::umount2("/proc", MNT_DETACH);
 }

@@ -1,5 +1,6 @@
 #include "sim/programs/syscalls/handlers.h"
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -25,12 +26,18 @@ Outcome make_call(Thread& thread, const Call& call) {
 
 bool is_aside(long number) {
   return number == fault::kAskWorld || number == fault::kReportFinding || number == kMarkCall ||
-         makes_code(number) || makes_object(number);
+         makes_code(number) || makes_object(number) || tells_of_machine(number);
 }
 
 bool makes_object(long number) {
   return number == SYS_shmget || number == SYS_semget || number == SYS_msgget ||
-         number == SYS_mq_open;
+         number == SYS_mq_open || number == SYS_shmat || number == SYS_shmctl ||
+         number == SYS_memfd_create;
+}
+
+bool tells_of_machine(long number) {
+  return number == SYS_pread64 || number == SYS_readlink || number == SYS_readlinkat ||
+         number == SYS_statfs || number == SYS_fstatfs;
 }
 
 bool makes_code(long number) {
@@ -55,7 +62,12 @@ Outcome on_restart(Thread& /*thread*/, const Call& /*call*/) {
 }
 
 Outcome on_mmap(Thread& thread, const Call& call) {
-  thread.map_code(call);
+  const auto& [address, size, rights, flags, fd, offset] = call.arguments;
+  HugePages& huge = thread.sandbox().kernel().huge_pages;
+  const bool of_file = (flags & MAP_ANONYMOUS) == 0 && huge.has_files();
+  if ((flags & MAP_HUGETLB) != 0 || (of_file && huge.is_huge(thread.borrow(static_cast<int>(fd)))))
+    return huge.on_mmap(thread, call);
+  if ((rights & PROT_EXEC) != 0) thread.map_code(call);
   return Outcome::made();
 }
 

@@ -24,19 +24,22 @@ using tracee::Verdict;
 
 inline constexpr Answer kPasses{Verdict::kPass};
 inline constexpr Answer kStops{Verdict::kStop};
-inline constexpr Answer kNoMemory{Verdict::kRefuse, ENOMEM};
 
-// Rules for mmap(2): huge pages are refused, because the number of huge pages differs between
-// machines; executable mappings stop the thread.
-inline constexpr std::array<ArgumentRule, 2> kOfMmap{
-    {{3, ArgumentRule::Test::kHasAny, MAP_HUGETLB, kNoMemory, "MAP_HUGETLB"},
+// Rules for mmap(2): a mapping of huge pages is made of ordinary ones, and a file may be of huge
+// pages, too (huge_pages.h). Code is searched for instructions to replace.
+inline constexpr std::array<ArgumentRule, 3> kOfMmap{
+    {{3, ArgumentRule::Test::kHasAny, MAP_HUGETLB, kStops, "MAP_HUGETLB"},
+     {3, ArgumentRule::Test::kHasAny, MAP_SHARED, kStops, "MAP_SHARED"},
      {2, ArgumentRule::Test::kHasAny, PROT_EXEC, kStops, "PROT_EXEC"}}};
 inline constexpr std::array<ArgumentRule, 1> kOfProtection{
     {{2, ArgumentRule::Test::kHasAny, PROT_EXEC, kStops, "PROT_EXEC"}}};
-inline constexpr std::array<ArgumentRule, 1> kOfShmget{
-    {{2, ArgumentRule::Test::kHasAny, SHM_HUGETLB, kNoMemory, "SHM_HUGETLB"}}};
+inline constexpr std::array<ArgumentRule, 1> kOfShmctl{
+    {{1, ArgumentRule::Test::kIs, IPC_RMID, kStops, "IPC_RMID"}}};
 inline constexpr std::array<ArgumentRule, 1> kOfMemfd{
-    {{1, ArgumentRule::Test::kHasAny, MFD_HUGETLB, kNoMemory, "MFD_HUGETLB"}}};
+    {{1, ArgumentRule::Test::kHasAny, MFD_HUGETLB, kStops, "MFD_HUGETLB"}}};
+/// Files that the supervisor reads for the program are read from their beginning.
+inline constexpr std::array<ArgumentRule, 1> kOfPread{
+    {{3, ArgumentRule::Test::kIs, 0, kStops, "offset 0"}}};
 inline constexpr std::array<ArgumentRule, 2> kOfFcntl{
     {{1, ArgumentRule::Test::kIs, F_SETLKW, kStops, "F_SETLKW"},
      {1, ArgumentRule::Test::kIs, F_OFD_SETLKW, kStops, "F_OFD_SETLKW"}}};

@@ -8,6 +8,7 @@
 #include "sim/points/clock_page.h"
 #include "sim/points/entry_queue.h"
 #include "sim/points/mark_call.h"
+#include "sim/programs/answered_reading.h"
 #include "sim/programs/blocked_call.h"
 #include "sim/programs/chance.h"
 #include "sim/programs/clocks.h"
@@ -60,7 +61,13 @@ constexpr const char* kScheduling = "kept by the kernel, without effect on the o
 constexpr const char* kNewCode = "new code is searched for rdrand and rdseed";
 constexpr const char* kMemory = "the kernel's own memory";
 constexpr const char* kQueues = "System V and POSIX objects of the host's own";
+constexpr const char* kHugeMemory = "the kernel's own memory; huge pages are ordinary memory";
+constexpr const char* kSharedMemory =
+    "System V objects of the host's own; huge pages are ordinary memory";
 constexpr const char* kFiles = "the machine's own files";
+constexpr const char* kSameNumbers =
+    "the machine's own files; numbers of sockets, pipes and namespaces are the same in each run";
+constexpr const char* kSpace = "the size and free space of disks are the same on each machine";
 constexpr const char* kWaiters = "the kernel's own descriptors";
 constexpr const char* kNamespaces = "the kernel's own namespaces";
 constexpr const char* kMounts =
@@ -78,6 +85,11 @@ Outcome timer(Thread& thread, const Call& call) {
   return (thread.sandbox().timers().*member)(thread, call);
 }
 
+template <Outcome (HugePages::*member)(Thread&, const Call&)>
+Outcome huge(Thread& thread, const Call& call) {
+  return (thread.sandbox().kernel().huge_pages.*member)(thread, call);
+}
+
 template <Outcome (Sockets::*member)(Thread&, const Call&)>
 Outcome socket(Thread& thread, const Call& call) {
   return (thread.sandbox().sockets().*member)(thread, call);
@@ -93,7 +105,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(6, "lstat", kFiles),
     stopped(7, "poll", on_poll, kWaitsForAny),
     passed(8, "lseek", kFiles),
-    passed(9, "mmap", "new code is searched for rdrand and rdseed; MAP_HUGETLB fails with ENOMEM")
+    passed(9, "mmap", "new code is searched for rdrand and rdseed; huge pages are ordinary memory")
         .but(kOfMmap, on_mmap),
     passed(10, "mprotect", kNewCode).but(kOfProtection, on_mprotect),
     passed(11, "munmap", kMemory),
@@ -103,7 +115,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(15, "rt_sigreturn", kSignalState),
     passed(16, "ioctl", "the addresses of interfaces are those of the host; else the kernel's own")
         .but(kOfIoctl, socket<&Sockets::on_ioctl>),
-    passed(17, "pread64", kFiles),
+    passed(17, "pread64", "the machine's own files, except those of which read tells the same")
+        .but(kOfPread, on_pread),
     passed(18, "pwrite64", kFiles),
     stopped(19, "readv", socket<&Sockets::on_readv>, kWaitsForInput),
     stopped(20, "writev", socket<&Sockets::on_writev>, kWaitsForRoom),
@@ -115,10 +128,9 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(26, "msync", kMemory),
     passed(27, "mincore", kMemory),
     passed(28, "madvise", kMemory),
-    stopped(29, "shmget", on_new_object, "huge pages fail with ENOMEM; else as shmat")
-        .but(kOfShmget),
-    passed(30, "shmat", kQueues),
-    passed(31, "shmctl", kQueues),
+    stopped(29, "shmget", huge<&HugePages::on_shmget>, kSharedMemory),
+    stopped(30, "shmat", huge<&HugePages::on_shmat>, kSharedMemory),
+    passed(31, "shmctl", kQueues).but(kOfShmctl, huge<&HugePages::on_shmctl>),
     passed(32, "dup", kFiles),
     passed(33, "dup2", kFiles),
     stopped(34, "pause", on_pause, kSignals),
@@ -178,7 +190,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(86, "link", kFiles),
     passed(87, "unlink", kFiles),
     passed(88, "symlink", kFiles),
-    passed(89, "readlink", kFiles),
+    stopped(89, "readlink", on_readlink, kSameNumbers),
     passed(90, "chmod", kFiles),
     passed(91, "fchmod", kFiles),
     passed(92, "chown", kFiles),
@@ -227,8 +239,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     refused(134, "uselib", ENOSYS, kGone),
     passed(135, "personality", kProcess),
     refused(136, "ustat", ENOSYS, kGone),
-    passed(137, "statfs", kFiles),
-    passed(138, "fstatfs", kFiles),
+    stopped(137, "statfs", on_statfs, kSpace),
+    stopped(138, "fstatfs", on_statfs, kSpace),
     refused(139, "sysfs", ENOSYS, kGone),
     passed(140, "getpriority", kScheduling),
     passed(141, "setpriority", kScheduling),
@@ -358,7 +370,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(264, "renameat", kFiles),
     passed(265, "linkat", kFiles),
     passed(266, "symlinkat", kFiles),
-    passed(267, "readlinkat", kFiles),
+    stopped(267, "readlinkat", on_readlink, kSameNumbers),
     passed(268, "fchmodat", kFiles),
     passed(269, "faccessat", kFiles),
     stopped(270, "pselect6", on_pselect, kWaitsForAny),
@@ -404,14 +416,14 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(309, "getcpu", on_getcpu, kMachine),
     passed(310, "process_vm_readv", kProcess),
     passed(311, "process_vm_writev", kProcess),
-    passed(312, "kcmp", kProcess),
+    refused(312, "kcmp", ENOSYS, kOfMachine),
     refused(313, "finit_module", EPERM, kNotAllowed),
     passed(314, "sched_setattr", kScheduling),
     passed(315, "sched_getattr", kScheduling),
     passed(316, "renameat2", kFiles),
     passed(317, "seccomp", kProcess),
     stopped(318, "getrandom", on_getrandom, "random numbers come from the seed"),
-    passed(319, "memfd_create", "huge pages fail with ENOMEM").but(kOfMemfd),
+    passed(319, "memfd_create", kHugeMemory).but(kOfMemfd, huge<&HugePages::on_memfd_create>),
     refused(320, "kexec_file_load", EPERM, kNotAllowed),
     refused(321, "bpf", ENOSYS, kOfMachine),
     stopped(322, "execveat", on_execve, kPrograms),
@@ -426,7 +438,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(331, "pkey_free", kMemory),
     passed(332, "statx", kFiles),
     refused(333, "io_pgetevents", ENOSYS, kFallBack),
-    passed(334, "rseq", kProcess),
+    refused(334, "rseq", ENOSYS, "programs ask getcpu instead"),
     passed(335, "uretprobe", kProbes),
     passed(336, "uprobe", kProbes),
     stopped(424, "pidfd_send_signal", on_kill, kSignals),

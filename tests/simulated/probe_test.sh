@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# What a program can find out about the machine (probe.c): it is the same in each run.
+. tests/simulated/lib.sh
+
+probe=$PWD/tests/simulated/probe
+
+probe_of() { # LOG COMMAND...: what probe finds out when a run is started so
+  local log=$work/$1
+  shift
+  "$@" timeout -k 5 "$deadline" tools/bin/anyrdma sim --host here=10.0.0.1 --on here "$probe" >"$log" 2>&1 ||
+    fail "$(tail -n 3 "$log")"
+}
+
+alike_in() { # LOG LOG
+  cmp -s "$work/$1" "$work/$2" || fail "$1 and $2 differ: $(diff "$work/$1" "$work/$2" | head -n 12 | cut -c1-200)"
+}
+
+case_each_run_tells_the_same() {
+  says='x2APIC id 0'
+  same_runs --host here=10.0.0.1 --host there=10.0.0.2 --on here "$probe" --on there "$probe"
+  says=
+}
+
+case_what_the_machine_does_does_not_show() {
+  local queue
+  probe_of before
+  queue=$(ipcmk -Q | grep -oE '[0-9]+$')
+  mkfifo "$work/fifo"
+  exec {descriptor}<>"$work/fifo"
+  probe_of after
+  exec {descriptor}>&-
+  ipcrm -q "$queue"
+  alike_in before after
+}
+
+case_each_processor_tells_the_same() {
+  local first last
+  first=$(taskset -cp $$ | grep -oE '[0-9]+' | sed -n 2p)
+  last=$(taskset -cp $$ | grep -oE '[0-9]+$')
+  probe_of "processor $first" taskset -c "$first"
+  probe_of "processor $last" taskset -c "$last"
+  alike_in "processor $first" "processor $last"
+}
+
+case_each_run_has_the_seeds_random_numbers() {
+  probe_of first
+  timeout -k 5 "$deadline" tools/bin/anyrdma sim --seed 2 --host here=10.0.0.1 --on here "$probe" >"$work/other" 2>&1
+  for what in read pread; do
+    [ "$(grep " $what: 8" "$work/first")" != "$(grep " $what: 8" "$work/other")" ] || fail "$what is the same with another seed"
+  done
+  grep -q ' splice: -1' "$work/first" || fail 'bytes of the machine can be moved'
+}
+
+case_a_program_is_on_the_first_processor() {
+  probe_of first
+  for line in 'APIC id 0' 'x2APIC id 0' 'getcpu 0 0, sched_getcpu 0' '2 processors of 2' 'adjtimex -1' 'kcmp -1'; do
+    grep -q "$line" "$work/first" || fail "nobody says '$line'"
+  done
+  ! grep -E 'rdpid [1-9]' "$work/first" >/dev/null || fail 'rdpid tells of the processor'
+}
+
+case_nobody_sees_that_programs_are_traced() {
+  probe_of first
+  grep -qE 'TracerPid:.0\|' "$work/first" || fail 'there is a tracer'
+  grep -q 'State:.R (running)' "$work/first" || fail 'the program does not run'
+}
+
+case_sockets_have_names_in_the_order_in_which_they_ask() {
+  probe_of first
+  grep -q 'bind 0 to 00000 of 8 bytes' "$work/first" && grep -q 'bind 0 to 00001 of 8 bytes' "$work/first" ||
+    fail "$(grep 'bind' "$work/first")"
+}
+
+case_interfaces_are_listed_in_order() {
+  probe_of first
+  grep -q '/sys/class/net lists . .. eth0 lo$' "$work/first" || fail "$(grep '/sys/class/net' "$work/first")"
+}
+
+# Apart from what the kernel says of users.
+case_another_user_finds_the_same() {
+  [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { printf '    skipped: only root becomes another user\n' && return; }
+  local place who log
+  place=$(mktemp -d /var/tmp/anyrdma-probe.XXXXXX)
+  cp -rL tools/bin "$place/bin" && cp "$probe" "$place" && chmod -R a+rX "$place"
+  for log in root user; do
+    [ "$log" = user ] || who=()
+    [ "$log" = root ] || who=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    (cd "$place" && "${who[@]}" bin/anyrdma sim --host a=10.0.0.1 --on a ./probe) 2>&1 |
+      grep -vE 'proc/self/(status|limits|maps|smaps_rollup|stat):|trace hash' >"$work/$log"
+  done
+  grep -q 'PID namespace' "$work/user" || alike_in root user
+  rm -rf "$place"
+}
+
+run_cases
