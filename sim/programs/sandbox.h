@@ -375,7 +375,7 @@ class Sandbox {
   bool closing_ = false;
   bool signals_expected_ = false;
   bool signal_descriptors_ = false;
-  bool settled_ = false;          ///< whether nobody has run since a turn ended
+  bool settled_ = false;          ///< whether no thread has run since a turn ended
   std::uint64_t settled_at_ = 0;  ///< at which step of the world that turn ended
   std::uint64_t deeds_ = 0;
   std::uint64_t deeds_seen_ = 0;

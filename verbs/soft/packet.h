@@ -62,10 +62,10 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   std::uint16_t ip_identification = 0;
   std::uint16_t ip_fragment = 0x4000;
   /// Whether ip_identification and ip_fragment are unknown, because a UDP socket does not show
-  /// them. hidden_fields_of() in wire/icrc.h finds them.
+  /// them. hidden_fields_of() in icrc.h finds them.
   bool ip_fields_hidden = false;
   /// Whether the last four payload bytes contain the ICRC. If false, the ICRC is not computed yet;
-  /// seal() in wire/icrc.h fills it in. The simulator computes it only if needed.
+  /// seal() in icrc.h fills it in. The simulator computes it only if needed.
   bool icrc_valid = false;
   std::uint16_t size = 0;  ///< payload bytes in use, ICRC included
 
