@@ -143,7 +143,7 @@ struct SandboxOptions {
   std::function<void(std::string_view)> on_remark{};
 };
 
-/// What the hosts' kernels know of their programs.
+/// The state of the hosts' kernels that programs see.
 struct Kernel {
   explicit Kernel(Sandbox& sandbox) : huge_pages(sandbox) {}
 
