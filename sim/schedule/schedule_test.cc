@@ -202,7 +202,8 @@ TEST(Schedule, KnowsAheadHowOftenItChoosesTheFirst) {
       RandomStream dice(seed, "candidates");
       for (int round = 0; round < 300; ++round) {
         std::vector<std::uint64_t> candidates(1 + dice.below(3));
-        for (auto& each : candidates) each = 10 * (&each - candidates.data()) + dice.below(3);
+        std::uint64_t lane = 0;
+        for (std::uint64_t& each : candidates) each = 10 * lane++ + dice.below(3);
         const std::uint64_t ahead = asked.stays(candidates, kMost);
         ASSERT_LE(ahead, kMost);
         const std::uint64_t taken = dice.below(ahead + 1);

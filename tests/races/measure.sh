@@ -3,7 +3,7 @@
 # 1: lower than it was measured, or a case that did not run.
 set -uo pipefail
 
-races=$1 anyrdma=$2 way=$3
+races=$(realpath "$1") anyrdma=$2 way=$3
 shift 3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -14,8 +14,10 @@ right=0 wrong=0 missed=0 broken=0
 one() { # CASE
   rm -f "$RACES_FIFO" && mkfifo "$RACES_FIFO"
   if [ "$way" = sim ]; then
-    timeout -k 5 120 "$anyrdma" sim --quiet --host server=10.0.0.1 --host client=10.0.0.2 \
-      --on server "$races $1 server 10.0.0.1" --on client "$races $1 client 10.0.0.1" >"$work/log" 2>&1 </dev/null
+    # The pipe is for both hosts.
+    printf '%s\n' 'host server 10.0.0.1' 'host client 10.0.0.2' "keep $work" "on server $races $1 server 10.0.0.1" \
+      "on client $races $1 client 10.0.0.1" >"$work/scenario"
+    timeout -k 5 120 "$anyrdma" sim --quiet "$work/scenario" >"$work/log" 2>&1 </dev/null
   else
     timeout -k 5 60 "$anyrdma" run --fabric "races-$$" -- sh -c \
       "'$races' $1 server 127.0.0.1 & '$races' $1 client 127.0.0.1; wait" >"$work/log" 2>&1 </dev/null
