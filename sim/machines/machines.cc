@@ -14,6 +14,7 @@
 #include "sim/gateway/device_files.h"
 #include "sim/machines/file_tree.h"
 #include "sim/machines/machine_files.h"
+#include "sim/machines/named_directories.h"
 #include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
 #include "verbs/assert.h"
@@ -300,6 +301,10 @@ programs::SandboxOptions Machines::with_premises(programs::SandboxOptions option
   std::error_code error;
   const std::string here = std::filesystem::current_path(error).string();
   if (!error) options.common.push_back({here, here});
+  for (const std::string& each : directories_named_around()) {
+    if (std::ranges::find(options.common, std::pair(each, each)) == options.common.end())
+      options.common.push_back({each, each});
+  }
   options.common.push_back({own, own});
   return options;
 }

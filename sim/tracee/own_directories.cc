@@ -17,7 +17,6 @@ namespace {
 using transport::realtime::Descriptor;
 
 constexpr unsigned long kOwnFlags = MS_NOSUID | MS_NODEV;
-constexpr const char* kLimits = "mode=755,size=1g,nr_inodes=1m";
 constexpr mode_t kForAll = 01777;
 constexpr mode_t kForOwner = 0755;
 constexpr const char* kTemporary = "/tmp";
@@ -52,8 +51,7 @@ unsigned long files_in(int fd) {
 }  // namespace
 
 OwnDirectories::OwnDirectories(const CommonDirectories& common)
-    : temporary_(::open(kTemporary, O_PATH | O_DIRECTORY | O_CLOEXEC)),
-      shared_memory_(::open(kSharedMemory, O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+    : machines_(::open(kTemporary, O_PATH | O_DIRECTORY | O_CLOEXEC)) {
   for (const auto& [source, target] : common) {
     if (source == target && !is_below_own(target)) continue;
     Descriptor directory(::open(source.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -61,24 +59,27 @@ OwnDirectories::OwnDirectories(const CommonDirectories& common)
   }
 }
 
-bool OwnDirectories::mount_empty(const char* path) {
+bool OwnDirectories::mount_empty(const char* path, mode_t mode) {
   if (::access(path, F_OK) != 0) return true;
-  if (::mount("tmpfs", path, "tmpfs", kOwnFlags, kLimits) != 0) return false;
+  const char* const options =
+      mode == kForAll ? "mode=1777,size=1g,nr_inodes=1m" : "mode=755,size=1g,nr_inodes=1m";
+  if (::mount("tmpfs", path, "tmpfs", kOwnFlags, options) != 0) return false;
   mounted_.push_back(
       {.path = path, .mounts = 1, .top = Descriptor(::open(path, O_RDONLY | O_CLOEXEC))});
   return static_cast<bool>(mounted_.back().top);
 }
 
 /// The copies are in a file system that is mounted first, below the other.
-bool OwnDirectories::mount_copied(const char* path, const Descriptor& machines) {
-  if (!machines || ::access(path, F_OK) != 0) return true;
-  if (::mount("tmpfs", path, "tmpfs", kOwnFlags, kLimits) != 0) return false;
+bool OwnDirectories::mount_copied(const char* path) {
+  if (!machines_) return true;
+  if (::mount("tmpfs", path, "tmpfs", kOwnFlags, "mode=755,size=1g,nr_inodes=1m") != 0)
+    return false;
   const std::string copies = std::string(path) + "/copies";
   const std::string work = std::string(path) + "/work";
   make_directory(copies, kForAll);
   make_directory(work, S_IRWXU);
   const std::string places =
-      "lowerdir=" + path_of(machines) + ",upperdir=" + copies + ",workdir=" + work + ",xino=off";
+      "lowerdir=" + path_of(machines_) + ",upperdir=" + copies + ",workdir=" + work + ",xino=off";
   Descriptor top(::open(copies.c_str(), O_RDONLY | O_CLOEXEC));
   // Attributes of the system's own are not for a user namespace, whose kernel knows the other kind.
   const bool done =
@@ -121,9 +122,9 @@ bool OwnDirectories::is_as_mounted() const {
 
 bool OwnDirectories::mount() {
   // /dev/shm may be a link into /run, and where there is no /run there may be none of the others.
-  bool all = mount_empty(kRun);
-  all = mount_copied(kSharedMemory, shared_memory_) && all;
-  all = mount_copied(kTemporary, temporary_) && all;
+  bool all = mount_empty(kRun, kForOwner);
+  all = mount_empty(kSharedMemory, kForAll) && all;
+  all = mount_copied(kTemporary) && all;
   if (const char* const own = std::getenv("XDG_RUNTIME_DIR"); own != nullptr && is_below(own, kRun))
     make_directory(own, S_IRWXU);
   all = bind_common() && all;

@@ -16,7 +16,7 @@ namespace anyrdma::sim::tracee {
 /// host's programs see it.
 using CommonDirectories = std::vector<std::pair<std::string, std::string>>;
 
-/// The own directories of one host. /run is empty at first; /tmp and /dev/shm have the machine's
+/// The own directories of one host. /dev/shm and /run are empty at first; /tmp has the machine's
 /// files, of which programs change a copy. Each has 1 GiB of free space. Nothing of them remains
 /// when they are unmounted. Use this class in a process that is in the host's mount namespace, and
 /// keep all descriptors that it opens.
@@ -46,17 +46,15 @@ class OwnDirectories {
     unsigned long files = 0;
   };
 
-  [[nodiscard]] bool mount_empty(const char* path);
-  [[nodiscard]] bool mount_copied(const char* path,
-                                  const transport::realtime::Descriptor& machines);
+  [[nodiscard]] bool mount_empty(const char* path, mode_t mode);
+  [[nodiscard]] bool mount_copied(const char* path);
   [[nodiscard]] bool bind_common();
   void note_states();
   [[nodiscard]] bool is_as_mounted() const;
 
   std::vector<Bound> bound_;
   std::vector<Mounted> mounted_;
-  transport::realtime::Descriptor temporary_;      ///< the machine's /tmp
-  transport::realtime::Descriptor shared_memory_;  ///< the machine's /dev/shm
+  transport::realtime::Descriptor machines_;  ///< the machine's /tmp
 };
 
 }  // namespace anyrdma::sim::tracee

@@ -111,7 +111,7 @@ hash_of() { # LOG
 same_runs() { # OPTION...
   one_run first "$@" || { tail -n 15 "$work/first.log" | cut -c1-200 | sed 's/^/      /' && return; }
   hash_of first >/dev/null || fail "the run does not say its hash"
-  [ -z "$says" ] || grep -qE -- "$says" "$work/first.log" || fail "nobody says '$says'"
+  [ -z "$says" ] || grep -qE -- "$says" "$work/first.log" || fail "nobody says '$says': $(tail -n 12 "$work/first.log" | cut -c1-200)"
   one_run second "$@" && same "the same seed once more" second
   local beside=1
   [ -z "${seeds_matter:-}" ] || beside=3
