@@ -17,7 +17,7 @@ find "$work/package/tests" -name '*.gz' -exec gunzip {} +
 modules=()
 for file in "$work"/package/tests/test_*.py; do modules+=("tests.$(basename "$file" .py)"); done
 
-says='here/python3: OK \(skipped=[0-9]+\)$'
+says='here/python3: OK( \(skipped=[0-9]+\))?$'
 
 # Under a weak memory, four of their mistakes show, and nothing else: mended, they all pass.
 if [ -n "${MEMORIES:-}" ]; then
@@ -32,11 +32,16 @@ if [ -n "${MEMORIES:-}" ]; then
 fi
 
 # Every fourth one, so that each case takes seconds.
+# test_rdmacm is a case of its own: behind other modules some of its tests time out, depending on the environment. The
+# cause is not known yet.
+rdmacm=tests.test_rdmacm
+others=()
+for module in "${modules[@]}"; do [ "$module" = "$rdmacm" ] || others+=("$module"); done
+modules=("${others[@]}")
+alike rdmacm "$python tests/programs/pyverbs_run.py $work/package/tests $work/results $rdmacm"
 for part in 0 1 2 3; do
   names=
   for ((i = part; i < ${#modules[@]}; i += 4)); do names+=" ${modules[i]}"; done
-  seeds_matter=
-  [[ "$names " != *" tests.test_relaxed_ordering "* ]] || seeds_matter=1 # of the other parts nothing is chance
   alike "part_$part" "$python tests/programs/pyverbs_run.py $work/package/tests $work/results$names"
 done
 
