@@ -24,12 +24,12 @@
 #include "sim/host.h"
 #include "sim/machines/drop_in.h"
 #include "sim/machines/machines.h"
-#include "sim/machines/named_directories.h"
 #include "sim/mistakes.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/stack_report.h"
 #include "sim/recorder.h"
 #include "sim/world.h"
+#include "tools/common_directories.h"
 #include "tools/judgement.h"
 #include "tools/output_files.h"
 #include "tools/run_progress.h"
@@ -447,7 +447,7 @@ class Simulation::Run {
     return {.call_cost = options_.call_cost,
             .processor_time = scenario_.patience,
             .interrupted = options_.interrupted,
-            .common = common_directories(),
+            .common = common_directories(scenario_),
             .huge_pages = scenario_.huge_pages,
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_crash = [this](const sim::programs::Crash& crash) { take_crash(crash); },
@@ -460,20 +460,6 @@ class Simulation::Run {
                   progress_.clear();
                   if (options_.print) say(std::string(text));
                 }};
-  }
-
-  /// Those of the scenario, and those that it names below /dev/shm.
-  [[nodiscard]] sim::tracee::CommonDirectories common_directories() const {
-    std::error_code error;
-    std::string named = std::filesystem::absolute(scenario_.file, error).string();
-    for (const auto* const programs : {&scenario_.programs, &scenario_.background})
-      for (const Placed& each : *programs) named += '\n' + each.command + '\n' + each.where;
-    for (const auto& [name, value] : scenario_.environment) named += '\n' + value;
-    named += '\n' + scenario_.directory;
-    sim::tracee::CommonDirectories common;
-    for (const std::string& each : sim::named_directories(named)) common.push_back({each, each});
-    common.insert(common.end(), scenario_.common.begin(), scenario_.common.end());
-    return common;
   }
 
   void refuse(const std::string& text) {
