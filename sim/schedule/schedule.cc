@@ -6,6 +6,15 @@
 #include "verbs/assert.h"
 
 namespace anyrdma::sim {
+namespace {
+
+/// Where the priority of a candidate is, or would be.
+auto place_of(auto& priorities, std::uint64_t candidate) {
+  return std::lower_bound(priorities.begin(), priorities.end(), candidate,
+                          [](const auto& each, std::uint64_t key) { return each.candidate < key; });
+}
+
+}  // namespace
 
 Chooser::Chooser(Schedule schedule, Seeds& seeds)
     : schedule_(std::move(schedule)),
@@ -95,9 +104,7 @@ std::size_t Chooser::choose_given(std::size_t count) {
 }
 
 Chooser::Priority& Chooser::priority_of(std::uint64_t candidate) {
-  const auto found = std::lower_bound(
-      priorities_.begin(), priorities_.end(), candidate,
-      [](const Priority& each, std::uint64_t key) { return each.candidate < key; });
+  const auto found = place_of(priorities_, candidate);
   if (found != priorities_.end() && found->candidate == candidate) return *found;
   constexpr std::uint64_t kRange = std::uint64_t{1} << 62;  // two of the same are of no account
   const auto value = static_cast<std::int64_t>(random_.below(kRange));
@@ -106,9 +113,7 @@ Chooser::Priority& Chooser::priority_of(std::uint64_t candidate) {
 
 bool Chooser::first_is_highest(std::span<const std::uint64_t> candidates) const {
   const auto known = [this](std::uint64_t candidate) {
-    const auto found = std::lower_bound(
-        priorities_.begin(), priorities_.end(), candidate,
-        [](const Priority& each, std::uint64_t key) { return each.candidate < key; });
+    const auto found = place_of(priorities_, candidate);
     return found != priorities_.end() && found->candidate == candidate ? &*found : nullptr;
   };
   const Priority* const first = known(candidates[0]);
