@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <utility>
 
+#include "base/printable.h"
 #include "tools/start.h"
 
 namespace anyrdma::tools {
@@ -19,20 +19,12 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 /// The length of the character at the beginning of a text that is not empty, if it is one that XML
 /// 1.0 allows (its production 2, Char); 0: it is not, or no UTF-8.
 std::size_t length_of_character(std::string_view text) {
-  const auto first = static_cast<std::uint8_t>(text[0]);
-  if (first < 0x80) return first >= 0x20 || first == '\t' || first == '\n' ? 1 : 0;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  std::uint32_t code = first & (0xffu >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    const auto byte = static_cast<std::uint8_t>(text[i]);
-    if ((byte & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte & 0x3f);
-  }
-  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  const bool surrogate = code >= 0xd800 && code < 0xe000;
-  const bool allowed = code <= 0x10ffff && code != 0xfffe && code != 0xffff;
-  return overlong || surrogate || !allowed ? 0 : length;
+  const std::size_t length = character_at(text);
+  if (length == 0) return 0;
+  const char32_t code = code_point_of(text.substr(0, length));
+  const bool allowed =
+      code >= 0x20 ? code != 0xfffe && code != 0xffff : code == '\t' || code == '\n';
+  return allowed ? length : 0;
 }
 
 /// As content of an element, or of an attribute in double quotes.
