@@ -4,6 +4,7 @@
 . tests/simulated/lib.sh
 
 objects=$PWD/tests/simulated/objects
+own=${work##*.} # the name of the objects; another test, or a shard of this one beside it, has others
 
 sim_of() { # OPTION...: a run; what it says is in $work/sim.log
   one_run sim "$@" || tail -n 15 "$work/sim.log" | cut -c1-200 | sed 's/^/      /'
@@ -18,45 +19,45 @@ never_says() { # PATTERN
 }
 
 case_each_host_makes_all_objects() {
-  sim_of --host a=10.0.0.1 --host b=10.0.0.2 --on a "$objects make" --on b "$objects make"
+  sim_of --host a=10.0.0.1 --host b=10.0.0.2 --on a "$objects make $own" --on b "$objects make $own"
   says_line 'a/objects: 9 of 9'
   says_line 'b/objects: 9 of 9'
 }
 
 case_programs_of_one_host_have_objects_in_common() {
-  sim_of --host a=10.0.0.1 --on a "$objects make" --on a "$objects find"
+  sim_of --host a=10.0.0.1 --on a "$objects make $own" --on a "$objects find $own"
   [ "$(grep -c 'a/objects: 9 of 9' "$work/sim.log")" = 2 ] || fail "$(cat "$work/sim.log")"
 }
 
 case_another_host_finds_none() {
-  sim_of --host a=10.0.0.1 --host b=10.0.0.2 --on a "$objects make" --on b "$objects find"
+  sim_of --host a=10.0.0.1 --host b=10.0.0.2 --on a "$objects make $own" --on b "$objects find $own"
   says_line 'b/objects: 0 of 9'
 }
 
 case_a_run_leaves_none_to_the_next_or_to_the_machine() {
-  sim_of --host a=10.0.0.1 --on a "$objects make"
+  sim_of --host a=10.0.0.1 --on a "$objects make $own"
   says_line 'a/objects: 9 of 9'
-  sim_of --host a=10.0.0.1 --on a "$objects find"
+  sim_of --host a=10.0.0.1 --on a "$objects find $own"
   says_line 'a/objects: 0 of 9'
-  [ "$("$objects" find | tail -n 1)" = '0 of 9' ] || fail "the machine has: $("$objects" find)"
+  [ "$("$objects" find "$own" | tail -n 1)" = '0 of 9' ] || fail "the machine has: $("$objects" find "$own")"
 }
 
 case_a_run_finds_none_of_the_machine() {
-  "$objects" make >/dev/null
-  sim_of --host a=10.0.0.1 --on a "$objects find"
-  "$objects" remove
+  "$objects" make "$own" >/dev/null
+  sim_of --host a=10.0.0.1 --on a "$objects find $own"
+  "$objects" remove "$own"
   says_line 'file in /tmp: yes' # of the machine's own /tmp a host has a copy
   says_line 'a/objects: 1 of 9'
 }
 
 case_a_search_finds_none_of_another_job() {
-  printf 'host a 10.0.0.1\non a %s make\nexpect a/objects output 9 of 9\n' "$objects" >"$work/scenario.txt"
+  printf 'host a 10.0.0.1\non a %s make %s\nexpect a/objects output 9 of 9\n' "$objects" "$own" >"$work/scenario.txt"
   timeout -k 5 "$deadline" tools/bin/anyrdma explore "$work/scenario.txt" --seeds 40 --jobs 2 >"$work/sim.log" 2>&1 ||
     fail "$(tail -n 5 "$work/sim.log")"
 }
 
 case_numbers_of_objects_are_the_same_in_each_run() {
-  same_runs --host here=10.0.0.1 --on here "$objects make"
+  same_runs --host here=10.0.0.1 --on here "$objects make $own"
   grep -q 'System V queue is number 0' "$work/first.log" || fail "$(cat "$work/first.log")"
 }
 
@@ -127,7 +128,7 @@ case_another_user_has_the_same() {
   place=$(mktemp -d /var/tmp/anyrdma-own.XXXXXX)
   cp -rL tools/bin "$place/bin" && cp "$objects" "$place" && chmod -R a+rX "$place"
   if (cd "$place" && setpriv --reuid 65534 --regid 65534 --clear-groups bin/anyrdma sim --host a=10.0.0.1 \
-    --host b=10.0.0.2 --on a "./objects make" --on b './objects make') >"$work/sim.log" 2>&1; then
+    --host b=10.0.0.2 --on a "./objects make $own" --on b './objects make $own') >"$work/sim.log" 2>&1; then
     says_line 'a/objects: 9 of 9'
     says_line 'b/objects: 9 of 9'
   else
