@@ -62,6 +62,9 @@ class Faults::Planned final : public fault::Arming, public Task {
     Before before;
 
    private:
+    [[nodiscard]] std::string what() override {
+      return "a fault ends: " + to_string(planned_.drawn_);
+    }
     void run() override {
       planned_.faults_.tell("the end of " + to_string(planned_.drawn_), planned_.drawn_.action);
       carry_out_end(planned_.faults_.world_, planned_.drawn_.action, before);
@@ -69,6 +72,7 @@ class Faults::Planned final : public fault::Arming, public Task {
     Planned& planned_;
   };
 
+  [[nodiscard]] std::string what() override { return "a fault happens: " + to_string(drawn_); }
   void run() override {
     if (std::holds_alternative<AtTime>(drawn_.trigger)) ++status.armed;
     faults_.triggers_.fire(*this);

@@ -22,6 +22,9 @@ class Host::Deadline final : public Task {
 
  private:
   void run() override { host_.on_deadline(); }
+  [[nodiscard]] std::string what() override {
+    return "a timer of the devices or of the CM on " + host_.name() + " expires";
+  }
 
   Host& host_;
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "recording/packets/packet_fields.h"
+#include "recording/packets/packet_text.h"
 #include "sim/host.h"
 #include "sim/recorder.h"
 #include "sim/world.h"
@@ -26,6 +28,16 @@ bool is_plain(const LinkOptions& options) {
   return options.loss <= 0 && options.duplicate <= 0 && options.reorder <= 0 &&
          options.jitter <= Duration::zero() && options.bits_per_second == 0 && !options.down &&
          !options.clogged;
+}
+
+std::string arrival_text(const Host& from, const Host& to, const Packet& packet) {
+  std::string text = "a packet from " + from.name() + " arrives at " + to.name() + ": ";
+  const recording::FieldWriter fields = recording::fields_of(packet);
+  recording::FieldReader reader(fields.bytes());
+  constexpr std::size_t kGids = 2 * sizeof(ibv_gid);
+  (void)reader.take_bytes(kGids);
+  recording::append_packet(text, reader);
+  return text;
 }
 
 Duration part_of(Duration whole, RandomStream& random) {
@@ -167,6 +179,14 @@ bool Link::another_lands_now() {
   const InFlight& next = under_way_.front();
   return world_.scheduler().comes_next(next.arrival, next.turn) &&
          !world_.faults().watches_packets();
+}
+
+std::string Link::what() {
+  return arrival_text(from_, to_, *under_way_.front().packet);
+}
+
+std::string Flight::what() {
+  return arrival_text(*from_, *to_, *packet_);
 }
 
 void Flight::run() {

@@ -26,6 +26,7 @@ class Flight final : public Task {
   friend class World;
   friend class Link;
   void run() override;
+  [[nodiscard]] std::string what() override;
 
   World& world_;
   Host* from_ = nullptr;
@@ -71,6 +72,7 @@ class Link final : private Task {
     verbs::soft::PacketPtr packet{};
   };
   void run() override;
+  [[nodiscard]] std::string what() override;
   void follow(Instant arrival);
   [[nodiscard]] Instant arrival_of(const verbs::soft::Packet& packet);
   void launch(Instant arrival, std::size_t interface, verbs::soft::PacketPtr&& packet);

@@ -55,6 +55,9 @@ class Thread::Alarm final : public Task {
 
  private:
   void run() override { thread_.wake(Woken::kTimeout); }
+  [[nodiscard]] std::string what() override {
+    return "the time is over for which " + thread_.name() + " waits";
+  }
 
   Thread& thread_;
 };

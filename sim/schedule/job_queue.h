@@ -21,6 +21,7 @@ class JobQueue final : private Task {
 
  private:
   void run() override;
+  [[nodiscard]] std::string what() override { return "work that was put off is done"; }
 
   Scheduler& scheduler_;
   std::deque<std::unique_ptr<verbs::Job>> jobs_;

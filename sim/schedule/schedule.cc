@@ -41,7 +41,7 @@ void Chooser::reach_point() {
   draw_changes(point_);
 }
 
-std::size_t Chooser::choose(std::span<const std::uint64_t> candidates) {
+std::size_t Chooser::propose(std::span<const std::uint64_t> candidates) {
   CM_ASSERT(!candidates.empty());
   if (candidates.size() == 1) return 0;
   reach_point();
@@ -59,9 +59,13 @@ std::size_t Chooser::choose(std::span<const std::uint64_t> candidates) {
       choice = choose_given(candidates.size());
       break;
   }
+  return choice;
+}
+
+void Chooser::take(std::size_t count, std::size_t choice) {
+  if (count == 1) return;
   if (choice != 0) made_.push_back({point_, static_cast<std::uint32_t>(choice)});
   ++point_;
-  return choice;
 }
 
 std::uint64_t Chooser::stays(std::span<const std::uint64_t> candidates, std::uint64_t most) const {

@@ -72,7 +72,15 @@ class Chooser {
   /// Chooses what runs next, and returns its index in `candidates`. Each candidate is a number that
   /// identifies a fiber or a task, the same during the whole run. Precondition: `candidates` is not
   /// empty.
-  [[nodiscard]] std::size_t choose(std::span<const std::uint64_t> candidates);
+  [[nodiscard]] std::size_t choose(std::span<const std::uint64_t> candidates) {
+    const std::size_t choice = propose(candidates);
+    take(candidates.size(), choice);
+    return choice;
+  }
+  /// The two parts of choose(): a call of propose() must be followed by a call of take(), which
+  /// notes the choice that is made of `count` candidates, whether or not it is the proposed one.
+  [[nodiscard]] std::size_t propose(std::span<const std::uint64_t> candidates);
+  void take(std::size_t count, std::size_t choice);
   /// Returns how many times in a row, at most `most`, choose() would return 0 for these candidates.
   [[nodiscard]] std::uint64_t stays(std::span<const std::uint64_t> candidates,
                                     std::uint64_t most) const;

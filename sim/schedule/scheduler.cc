@@ -106,6 +106,30 @@ void Scheduler::gather_due() {
   due_.erase(kept, due_.end());
 }
 
+std::size_t Scheduler::choose() {
+  if (director_ == nullptr) return chooser_.choose(candidates_);
+  directed_.clear();
+  for (const Fiber& fiber : fibers_.ready()) directed_.push_back({.fiber = &fiber});
+  for (const auto* timer : due_)
+    directed_.push_back({.task = timer->tag(), .due = queue_.deadline(*timer)});
+  CM_ASSERT(directed_.size() == candidates_.size());
+  const SchedulingStep step{.point = chooser_.points(),
+                            .now = now_,
+                            .candidates = directed_,
+                            .choice = chooser_.propose(candidates_)};
+  const std::size_t choice = director_->direct(step);
+  CM_ASSERT(choice < candidates_.size());
+  chooser_.take(candidates_.size(), choice);
+  return choice;
+}
+
+std::uint64_t Candidate::number() const {
+  constexpr std::uint64_t kKinds = 3;
+  if (fiber != nullptr) return kKinds * fiber->number();
+  if (task->lane() != 0) return kKinds * task->lane() + 1;
+  return kKinds * static_cast<std::uint64_t>(due.time_since_epoch().count()) + 2;
+}
+
 std::size_t Scheduler::gather_candidates(Instant limit, const Fiber* first) {
   settle();
   candidates_.clear();
@@ -124,7 +148,7 @@ std::size_t Scheduler::gather_candidates(Instant limit, const Fiber* first) {
 
 std::uint64_t Scheduler::points_to_pass(std::uint64_t most) {
   const Fiber* const fiber = fibers_.current();
-  if (fiber == nullptr || !chooser_.active()) return 0;
+  if (fiber == nullptr || !chooser_.active() || director_ != nullptr) return 0;
   (void)gather_candidates(limit_, fiber);
   return chooser_.stays(candidates_, most);
 }
@@ -141,7 +165,7 @@ bool Scheduler::step_chosen(Instant limit) {
   const std::size_t fibers = gather_candidates(limit, nullptr);
   if (candidates_.empty()) return false;
   ++steps_;
-  const std::size_t choice = chooser_.choose(candidates_);
+  const std::size_t choice = choose();
   if (choice != 0 && choice_observer_ != nullptr) {
     const Fiber* const fiber =
         choice < fibers ? &*std::next(fibers_.ready().begin(), static_cast<std::ptrdiff_t>(choice))

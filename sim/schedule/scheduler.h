@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/schedule/director.h"
 #include "sim/schedule/fiber.h"
 #include "sim/schedule/schedule.h"
 #include "verbs/time.h"
@@ -27,6 +28,9 @@ class Task {
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
   [[nodiscard]] bool armed() const { return timer_.armed(); }
+  /// Returns in a few words what happens when the task runs, for reports.
+  [[nodiscard]] virtual std::string what() { return "a timer expires"; }
+  [[nodiscard]] std::uint32_t lane() const { return lane_; }
 
  protected:
   Task() : timer_(this) {}
@@ -35,7 +39,6 @@ class Task {
   /// schedule, tasks with the same lane that are due at the same instant run in their order. Tasks
   /// in lane 0, the default, may run in any order.
   void set_lane(std::uint32_t lane) { lane_ = lane; }
-  [[nodiscard]] std::uint32_t lane() const { return lane_; }
 
  private:
   friend class Scheduler;
@@ -147,6 +150,9 @@ class Scheduler {
   /// Sets the observer of choices; null, the default: no observer. The observer must outlive the
   /// scheduler.
   void set_choice_observer(ChoiceObserver* observer) { choice_observer_ = observer; }
+  /// Sets the director, which chooses in place of the schedule; null, the default: no director. Set
+  /// it before the first step. No effect with Policy::kFifo without branches.
+  void set_director(Director* director) { director_ = director; }
   /// Returns all choices of the schedule that did not take the first candidate.
   [[nodiscard]] const std::vector<Deviation>& deviations() const { return chooser_.deviations(); }
   /// Returns the time of the next armed task; kNever: no task is armed.
@@ -173,8 +179,8 @@ class Scheduler {
   /// no scheduling point.
   void give_way();
   /// Returns at how many of its next scheduling points, at most `most`, the running fiber would go
-  /// on at once if until then nothing happens in the world. 0 outside of fibers and in the default
-  /// order.
+  /// on at once if until then nothing happens in the world. 0 outside of fibers, in the default
+  /// order, and with a director, which sees each point.
   [[nodiscard]] std::uint64_t points_to_pass(std::uint64_t most);
   /// Counts scheduling points that the running fiber has passed without give_way(). Precondition:
   /// not more than the last call of points_to_pass() returned, and nothing has run since.
@@ -221,6 +227,8 @@ class Scheduler {
   /// is a candidate though it is not in the list of ready ones; or null. Returns how many
   /// candidates are fibers.
   std::size_t gather_candidates(Instant limit, const Fiber* first);
+  /// Asks the schedule, and the director if there is one.
+  [[nodiscard]] std::size_t choose();
 
   std::atomic<const void*> thread_ = nullptr;
   Seeds seeds_;
@@ -228,8 +236,10 @@ class Scheduler {
   Instant limit_ = kNever;  ///< of the step that runs
   std::uint64_t steps_ = 0;
   ChoiceObserver* choice_observer_ = nullptr;
+  Director* director_ = nullptr;
   std::vector<std::uint64_t> candidates_;  ///< of step_chosen
   std::vector<verbs::Timer<Task*>*> due_;  ///< likewise
+  std::vector<Candidate> directed_;        ///< likewise
   Instant now_{};
   std::uint64_t events_ = 0;
   Duration in_vain_{};  ///< virtual time in which only empty polls have happened
