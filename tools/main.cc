@@ -11,6 +11,7 @@
 #include "tools/check.h"
 #include "tools/choice.h"
 #include "tools/devinfo.h"
+#include "tools/explain.h"
 #include "tools/explore.h"
 #include "tools/help_topic.h"
 #include "tools/limits.h"
@@ -89,6 +90,7 @@ class Command {
     describe_rxe();
     describe(*explore_, explore_options_);
     describe(*replay_, replay_options_);
+    describe(*explain_, explain_options_);
     describe(*merge_, merge_options_);
     describe(*sim_, sim_options_);
     describe_trace();
@@ -314,6 +316,7 @@ class Command {
     if (devinfo_->parsed()) return static_cast<int>(devinfo(devinfo_choice_));
     if (merge_->parsed()) return static_cast<int>(merge(merge_options_));
     if (explore_->parsed()) return static_cast<int>(explore(explore_options_));
+    if (explain_->parsed()) return static_cast<int>(explain(explain_options_));
     if (replay_->parsed()) {
       replay_options_.command = "anyrdma" + words.line;
       replay_options_.gdb = replay_->count("--gdb") != 0;
@@ -380,6 +383,9 @@ class Command {
   MergeCommand merge_options_;
   CLI::App* replay_ = app_.add_subcommand("replay", "Reproduces one run that explore has found.");
   ReplayCommand replay_options_;
+  CLI::App* explain_ =
+      app_.add_subcommand("explain", "Says why a trial fails that explore has found.");
+  ExplainCommand explain_options_;
   CLI::App* help_ =
       app_.add_subcommand("help", "Prints the reference of a topic: " + help_topic_names() + ".");
   std::string help_topic_;

@@ -47,7 +47,6 @@ using sim::programs::Sandbox;
 
 /// As for a user who starts the server first.
 constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
-
 /// Who has done nothing but wait for so long will do nothing more.
 constexpr sim::Duration kQuietAtMost = std::chrono::hours(1);
 /// For servers that are told to end.
@@ -90,6 +89,7 @@ class Simulation::Run {
         [this](const std::string& line, const std::string& stacks) { tell(line + "\n" + stacks); });
   }
   [[nodiscard]] sim::World& world() { return world_; }
+  [[nodiscard]] Sandbox& sandbox() { return sandbox_; }
 
   [[nodiscard]] Exit build() {
     if (options_.verify && !scenario_.verifications.empty() && !verification_) return Exit::kUsage;
@@ -142,7 +142,8 @@ class Simulation::Run {
       if (progress_.due()) show_progress();
       stuck_ = stuck_ || world_.mistakes()->is_stuck(world_.now());
       if (options_.debugger != nullptr) options_.debugger->look();
-      return all_ended() || nothing_more() || cannot_go_on() || sandbox_.is_interrupted();
+      return all_ended() || nothing_more() || !refusal_.empty() || !sandbox_.overrun().empty() ||
+             sandbox_.is_interrupted();
     };
     (void)world_.run_until(is_over, verbs::Instant{} + scenario_.limit);
     progress_.clear();
@@ -234,10 +235,6 @@ class Simulation::Run {
     recorder->about("program", options_.program);
     recorder->about("command", options_.command);
     return true;
-  }
-
-  [[nodiscard]] bool cannot_go_on() const {
-    return !refusal_.empty() || !sandbox_.overrun().empty();
   }
 
   void show_progress() {
@@ -592,6 +589,9 @@ std::string Simulation::endings() const {
 }
 sim::World& Simulation::world() {
   return run_->world();
+}
+sim::programs::Sandbox& Simulation::sandbox() {
+  return run_->sandbox();
 }
 
 }  // namespace anyrdma::tools

@@ -22,7 +22,8 @@ class World;
 }  // namespace anyrdma::sim
 namespace anyrdma::sim::programs {
 class Debugger;
-}
+class Sandbox;
+}  // namespace anyrdma::sim::programs
 
 namespace anyrdma::tools {
 
@@ -89,6 +90,8 @@ class Simulation {
   /// A line for each program: how it ended.
   [[nodiscard]] std::string endings() const;
   [[nodiscard]] sim::World& world();
+  /// The supervisor of the programs.
+  [[nodiscard]] sim::programs::Sandbox& sandbox();
 
  private:
   class Run;

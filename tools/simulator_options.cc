@@ -34,6 +34,13 @@ void describe_buffered(CLI::App& of, bool& buffered) {
               "line is written when it is printed");
 }
 
+void describe_runs(CLI::App& of, unsigned& jobs, std::string& budget, const char* what_budget) {
+  of.add_option("--jobs", jobs, "number of processes that search (default: one per processor)")
+      ->type_name("NUMBER")
+      ->check(problem_of_number);
+  of.add_option("--budget", budget, what_budget)->type_name("TIME");
+}
+
 void describe_junit(CLI::App& of, std::string& junit) {
   of.add_option("--junit", junit,
                 "writes the result to this file as a JUnit report, for CI systems")
@@ -80,13 +87,8 @@ void describe_search(CLI::App& explore, ExploreCommand& command) {
                   "memory order that devices guarantee: strict, spec, relaxed or unordered,\n"
                   "see docs/memory.md (default: spec in half of the runs)")
       ->type_name("PROFILE");
-  explore
-      .add_option("--jobs", command.jobs,
-                  "number of processes that search (default: one per processor)")
-      ->type_name("NUMBER")
-      ->check(problem_of_number);
-  explore.add_option("--budget", command.budget, "ends the search after this time, such as 60s")
-      ->type_name("TIME");
+  describe_runs(explore, command.jobs, command.budget,
+                "ends the search after this time, such as 60s");
   explore
       .add_option("--set", command.sizes,
                   "sets a size of a built-in scenario, such as connections=2")
@@ -155,6 +157,23 @@ void describe(CLI::App& replay, ReplayCommand& command) {
   replay.add_flag("--raw", command.raw,
                   "does not escape control characters in the programs' output");
   describe_gdb(replay, command.socket, command.destination);
+}
+
+void describe(CLI::App& explain, ExplainCommand& command) {
+  explain.add_option("FILE", command.scenario, "the scenario file that explore was given")
+      ->type_name("")
+      ->required();
+  explain.add_option("TRIAL", command.trial, "the trial, as explore printed it")
+      ->type_name("")
+      ->required();
+  explain
+      .add_option("--memory", command.memory,
+                  "replaces the trial's memory order: strict, spec, relaxed or unordered")
+      ->type_name("PROFILE");
+  describe_buffered(explain, command.buffered);
+  describe_runs(explain, command.jobs, command.budget,
+                "ends the search after this time (default: 60s)");
+  explain.add_flag("--json", command.json, "prints JSON, see docs/explain.md");
 }
 
 void describe(CLI::App& merge, MergeCommand& command) {

@@ -1,8 +1,9 @@
-// The options of the subcommands that simulate: sim, explore, replay and merge.
+// The options of the subcommands that simulate: sim, explore, replay, explain and merge.
 #pragma once
 
 #include <string>
 
+#include "tools/explain.h"
 #include "tools/explore.h"
 #include "tools/report.h"
 #include "tools/sim.h"
@@ -17,6 +18,7 @@ namespace anyrdma::tools {
 void describe(CLI::App& sim, SimOptions& command);
 void describe(CLI::App& explore, ExploreCommand& command);
 void describe(CLI::App& replay, ReplayCommand& command);
+void describe(CLI::App& explain, ExplainCommand& command);
 void describe(CLI::App& merge, MergeCommand& command);
 
 /// Returns why a word is no number, for CLI11; empty: it is one. Refuses a sign, because CLI11

@@ -13,7 +13,7 @@ ln -s "$root/.github" "$scratch"
 cp -r docs README.md "$scratch"
 cp -r tests/docs "$scratch/tests"
 cat >>"$scratch/README.md" <<'PAGE'
-`anyrdma explain`, `anyrdma run --bogus -- rping --bogus-too`, `anyrdma trace diff A B --perfetto OUT`, `anyrdma rxe add --soft`,
+`anyrdma excuse`, `anyrdma run --bogus -- rping --bogus-too`, `anyrdma trace diff A B --perfetto OUT`, `anyrdma rxe add --soft`,
 `./dev mend`, `bazel test //cm:no_such_test`, `ANYRDMA_NO`, [no page](docs/no.md), [no heading](docs/page.md#no-heading).
 PAGE
 sed -i '/`anyrdma merge PATH/d' "$scratch/README.md"
@@ -33,7 +33,7 @@ three
 four
   by somebody
 TABLE
-notices tests/docs/promises.py "anyrdma has no explain" "anyrdma run has no --bogus" "anyrdma trace diff has no --perfetto" \
+notices tests/docs/promises.py "anyrdma has no excuse" "anyrdma run has no --bogus" "anyrdma trace diff has no --perfetto" \
   "anyrdma rxe add has no --soft" "./dev has no mend" "no target //cm:no_such_test" "nothing reads ANYRDMA_NO""WHERE" \
   "no file docs/no.md" "docs/page.md has no heading #no-heading" "no target //tests/docs:no_such_test" \
   "quotes_test.sh has no 'what it has not'" "tests/docs/page.sh is no file of no_such_test" \

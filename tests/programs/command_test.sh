@@ -24,7 +24,7 @@ case_file_that_is_no_program_is_126() {
 case_wrong_usage_is_2() {
   refused 2 "^anyrdma: run needs a program: anyrdma run -- PROGRAM" run
   refused 2 "^anyrdma: run needs a program: anyrdma run -- PROGRAM" run --
-  refused 2 "^anyrdma: there is no subcommand 'explain'\. Subcommands: run, sim, trace, check, devinfo, rxe, explore, merge, replay, help" explain
+  refused 2 "^anyrdma: there is no subcommand 'elucidate'\. Subcommands: run, sim, trace, check, devinfo, rxe, explore, merge, replay, explain, help" elucidate
   refused 2 "^anyrdma: '--bogus' is no option of run" run --bogus -- true
   refused 2 '^anyrdma: --fabric: 1 required' run --fabric
 }

@@ -65,6 +65,8 @@ ROOMS = {
     "sim/fuzz": ["verbs", "recording", "check", "sim", "sim/debug/protocol", "sim/debug/session",
                  "recording/packets", "sim/points", "sim/fuzz"],
     "sim/points": ["transport/fault/plan", "transport/realtime", "sim/points"],
+    "sim/explain": ["verbs", "recording/view", "sim", "sim/programs", "sim/stacks", "base",
+                    "sim/explain"],
     "sim/tcp": ["verbs", "sim/tcp"],
     "sim/programs": ["verbs", "verbs/soft", "transport/soft", "transport/realtime",
                      "transport/fault/plan", "recording", "sim", "sim/instructions", "recording/packets",

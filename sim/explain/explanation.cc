@@ -1,0 +1,138 @@
+#include "sim/explain/explanation.h"
+
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include "sim/explain/fork.h"
+
+namespace anyrdma::sim::explain {
+namespace {
+
+class Search {
+ public:
+  Search(const Trial& trial, const Judge& judge, const CurveOptions& curve)
+      : judge_([this, &judge](const std::vector<Probe>& probes) {
+          auto answers = judge(probes);
+          over_ |= answers.size() < probes.size();
+          return answers;
+        }),
+        curve_options_(curve) {
+    found_.trial = trial;
+  }
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
+
+  Explanation run() {
+    search();
+    found_.out_of_time = over_;
+    return std::move(found_);
+  }
+
+ private:
+  void search() {
+    const auto given = judge_({{.trial = found_.trial}});
+    if (over_) return;
+    found_.choices = given.front().outcome.choices;
+    found_.fails = given.front().fails();
+    found_.problem = given.front().outcome.problem;
+    if (!found_.fails) return;
+    found_.written = with_choices(found_.trial, given.front().outcome.deviations);
+    look_at_conditions();
+    const auto written = judge_({{.trial = found_.written, .keeps_steps = true}});
+    if (over_) return;
+    if (!written.front().fails()) {
+      found_.no_pair = "the run passes if its scheduling decisions are repeated one by one";
+      return;
+    }
+    found_.curve = begin_curve(found_.written, written.front(), judge_, curve_options_);
+    if (!over_) search_pair();
+    if (!over_ && found_.curve->passing)  // else it rises nowhere
+      complete_curve(*found_.curve, found_.written, written.front(), judge_, curve_options_);
+    for (std::size_t i = 0; i < found_.faults.size() && !over_; ++i) search_window(i);
+  }
+
+  /// Leaves out each fault, and the memory order.
+  void look_at_conditions() {
+    std::vector<Probe> probes;
+    const std::vector<Fault>& faults = found_.trial.plan.faults;
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+      Trial without = found_.trial;
+      without.plan.faults.erase(
+          std::next(without.plan.faults.begin(), static_cast<std::ptrdiff_t>(i)));
+      found_.faults.push_back({.text = to_string(faults[i]), .without = without});
+      probes.push_back({.trial = std::move(without)});
+    }
+    if (found_.trial.memory.profile != MemoryProfile::kStrict) {
+      Trial without = found_.trial;
+      without.memory = {};
+      found_.memory =
+          Condition{.text = std::string(verbs::soft::to_string(found_.trial.memory.profile)),
+                    .without = without};
+      probes.push_back({.trial = std::move(without)});
+    }
+    if (probes.empty()) return;
+    const auto answers = judge_(probes);
+    if (over_) return;
+    for (std::size_t i = 0; i < faults.size(); ++i) found_.faults[i].needed = !answers[i].fails();
+    if (found_.memory) found_.memory->needed = !answers.back().fails();
+  }
+
+  void search_window(std::size_t number) {
+    Condition& fault = found_.faults[number];
+    if (!fault.needed || !has_instant(found_.trial.plan.faults[number])) return;
+    const auto without = judge_({{.trial = with_choices(fault.without, {}), .keeps_steps = true}});
+    if (over_ || without.front().steps.empty()) return;
+    fault.window = find_window(found_.trial, number, without.front().steps.back().time, judge_);
+  }
+
+  /// As late in the failing run as a run could still pass: earlier exchanges turn the verdict only
+  /// by what follows from them.
+  void search_pair() {
+    const std::optional<Curve::Passing>& passing = found_.curve->passing;
+    const std::uint64_t from = passing ? passing->from : 0;
+    // The other seeds of the passing run may matter, or only its choices.
+    for (const bool branched : {false, true}) {
+      if (branched && !passing) break;
+      Trial trial = found_.written;
+      if (branched) trial.schedule.branches = passing->branches;
+      if (const auto fork = fork_of(trial, from); fork || over_) {
+        if (!over_) found_.pair = find_pair(*fork, judge_);
+        if (!found_.pair && !over_)
+          found_.no_pair = "the failing run and the passing one do not part at a decision";
+        return;
+      }
+    }
+    found_.no_pair = passing ? "it depends on random values, and not on the order of steps"
+                             : "it fails in every order that was tried";
+  }
+
+  /// `from`: the decision up to which the runs are the same.
+  [[nodiscard]] std::optional<Fork> fork_of(const Trial& trial, std::uint64_t from) {
+    const std::vector<Deviation>& failing = found_.written.schedule.deviations;
+    const std::vector<Deviation> common = choices_before(failing, from);
+    const std::vector<Deviation> passing =
+        found_.curve->passing ? found_.curve->passing->choices : common;
+    const auto answers = judge_({{.trial = with_choices(trial, common)},
+                                 {.trial = with_choices(trial, failing)},
+                                 {.trial = with_choices(trial, passing)}});
+    if (over_) return std::nullopt;
+    const bool fails = answers[0].fails();
+    const Answer& other = answers[fails ? 2 : 1];
+    if (other.fails() == fails) return std::nullopt;
+    return find_fork(trial, fails ? passing : failing, common.size(), fails, judge_);
+  }
+
+  const Judge judge_;
+  const CurveOptions& curve_options_;
+  Explanation found_;
+  bool over_ = false;
+};
+
+}  // namespace
+
+Explanation explain(const Trial& trial, const Judge& judge, const CurveOptions& curve) {
+  return Search(trial, judge, curve).run();
+}
+
+}  // namespace anyrdma::sim::explain

@@ -1,0 +1,58 @@
+#!/bin/bash
+# `anyrdma explain` names the race of some programs of tests/finds, and the fault of others.
+set -euo pipefail
+
+finds=tests/finds
+anyrdma=$PWD/tools/bin/anyrdma
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  echo "explain_test: $*"
+  exit 1
+}
+
+python3 $finds/explain.py "$anyrdma" $finds $finds \
+  --only 'connection/two_takers|teardown/double_disconnect|connection/unknown_event' --budget 600s
+
+# What does not fail is not explained, and a report is the same again.
+cd $finds/teardown
+status=0
+"$anyrdma" explain double_disconnect.fixed.txt 'seed 5' >"$work/passes" 2>&1 || status=$?
+[ $status = 1 ] || fail "a trial that passes has status $status"
+grep 'The trial does not fail' "$work/passes" >/dev/null || fail "$(cat "$work/passes")"
+"$anyrdma" explore double_disconnect.buggy.txt --faults none --record "$work" >"$work/found" 2>&1 || true
+trial=$(sed -n "s/^again: anyrdma replay double_disconnect.buggy.txt '\(.*\)'$/\1/p" "$work/found" | tail -n 1)
+[ -n "$trial" ] || fail "no failure is found: $(cat "$work/found")"
+for jobs in 1 3; do
+  "$anyrdma" explain double_disconnect.buggy.txt "$trial" --jobs $jobs --budget 600s >"$work/$jobs" 2>&1 ||
+    fail "it is not explained: $(cat "$work/$jobs")"
+done
+cmp "$work/1" "$work/3" || fail "two reports of one trial differ"
+for part in 'The trial fails like this:' 'The nearest passing trial' 'The critical pair, at ' \
+  'How likely the failure is' 'The first difference'; do
+  grep "^$part" "$work/1" >/dev/null || fail "the report lacks '$part'"
+done
+
+# Both orders of the pair are trials that replay runs.
+fails=$(sed -n "/the first step before/{n;s/.*txt '\(.*\)'$/\1/p}" "$work/1")
+passes=$(sed -n "/the second step before/{n;s/.*txt '\(.*\)'$/\1/p}" "$work/1")
+status=0
+"$anyrdma" replay double_disconnect.buggy.txt "$fails" >"$work/replay" 2>&1 || status=$?
+[ $status = 1 ] || fail "the failing order has status $status: $fails"
+"$anyrdma" replay double_disconnect.buggy.txt "$passes" >"$work/replay" 2>&1 || fail "the passing order fails: $passes"
+
+# Bad input.
+refused() {
+  local text=$1 status=0
+  shift
+  "$anyrdma" explain "$@" >"$work/refused" 2>&1 || status=$?
+  [ $status = 2 ] || fail "explain $* has status $status"
+  grep -e "$text" "$work/refused" >/dev/null || fail "explain $* says: $(cat "$work/refused")"
+}
+refused 'TRIAL is required' double_disconnect.buggy.txt
+refused 'nowhere.txt' nowhere.txt 'seed 1'
+refused 'the trial is invalid' double_disconnect.buggy.txt 'sed 1'
+refused 'needs a scenario file' connect 'seed 1'
+refused "is no time" double_disconnect.buggy.txt 'seed 1' --budget soon
+refused 'loose' double_disconnect.buggy.txt 'seed 1' --memory loose
+refused 'does not belong to this scenario' double_disconnect.buggy.txt 'seed 1 until 1000000; seed 2'
