@@ -2,6 +2,7 @@
 // critical section: providers enter it.
 #include "cm/device_use.h"
 #include "cm/id.h"
+#include "verbs/channels.h"
 #include "verbs/provider.h"
 
 namespace anyrdma::cm {
@@ -19,11 +20,11 @@ struct CqWithChannel {
 
 Result<CqWithChannel> make_cq(ibv_context* verbs, std::uint32_t depth, void* cq_context) {
   verbs::Provider& provider = verbs::provider_of(verbs);
-  Result<ibv_comp_channel*> channel = provider.create_comp_channel(verbs);
+  Result<ibv_comp_channel*> channel = verbs::create_channel(verbs);
   if (!channel) return channel.error();
   Result<ibv_cq*> cq = provider.create_cq(verbs, static_cast<int>(depth), cq_context, *channel, 0);
   if (!cq) {
-    (void)provider.destroy_comp_channel(*channel).has_value();
+    (void)verbs::destroy_channel(*channel).has_value();
     return cq.error();
   }
   return CqWithChannel{*cq, *channel};
@@ -33,7 +34,7 @@ void destroy_cq(ibv_cq*& cq, ibv_comp_channel*& channel) {
   if (cq == nullptr) return;
   verbs::Provider& provider = verbs::provider_of(cq->context);
   (void)provider.destroy_cq(cq).has_value();
-  if (channel != nullptr) (void)provider.destroy_comp_channel(channel).has_value();
+  if (channel != nullptr) (void)verbs::destroy_channel(channel).has_value();
   cq = nullptr;
   channel = nullptr;
 }

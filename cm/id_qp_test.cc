@@ -1,5 +1,6 @@
 // create_qp, destroy_qp, init_qp_attr.
 #include "cm/cm_fixture.h"
+#include "verbs/channels.h"
 
 namespace anyrdma::cm::testing {
 namespace {
@@ -31,6 +32,22 @@ TEST_F(IdQp, IsCreatedInInitOnTheSharedDomainWithItsOwnQueues) {
   EXPECT_EQ(id.send_cq, nullptr);
   EXPECT_EQ(id.recv_cq_channel, nullptr);
   EXPECT_EQ(provider_.live, (verbs::testing::FakeProvider::Live{.pds = 1}));
+}
+
+// An allocator gives the memory of the last channel to the next one.
+TEST_F(IdQp, MakesChannelsThatAreAliveWhereOthersWereDestroyed) {
+  const rdma_cm_id& id = *placed_.id->raw();
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_TRUE(verbs::destroy_channel(verbs::create_channel(provider_.context()).value()));
+    attributes_ = qp_attributes();
+    ASSERT_EQ(errno_of(placed_.id->create_qp(nullptr, &attributes_)), 0);
+    EXPECT_FALSE(verbs::channel_has_ended(id.send_cq_channel));
+    EXPECT_FALSE(verbs::channel_has_ended(id.recv_cq_channel));
+
+    const ibv_comp_channel* const channel = id.recv_cq_channel;
+    ASSERT_EQ(errno_of(placed_.id->destroy_qp()), 0);
+    EXPECT_TRUE(verbs::channel_has_ended(channel));
+  }
 }
 
 TEST_F(IdQp, UsesTheApplicationsQueuesAndLeavesThemAlone) {

@@ -2,6 +2,8 @@
 
 #include <cerrno>
 
+#include "verbs/channels.h"
+
 namespace anyrdma::verbs {
 
 namespace {
@@ -25,7 +27,7 @@ constinit ibv_cq no_completion_queue = make_nobody();
 
 Result<CompletionChannel> CompletionChannel::create(ibv_context* context) {
   if (context == nullptr) return errno_code(EINVAL);
-  const Result<ibv_comp_channel*> channel = provider_of(context).create_comp_channel(context);
+  const Result<ibv_comp_channel*> channel = create_channel(context);
   if (!channel) return channel.error();
   return CompletionChannel(*channel);
 }

@@ -32,13 +32,9 @@ if [ -n "${MEMORIES:-}" ]; then
 fi
 
 # Every fourth one, so that each case takes seconds.
-# test_rdmacm is a case of its own: behind other modules some of its tests time out, depending on the environment. The
-# cause is not known yet.
-rdmacm=tests.test_rdmacm
-alike rdmacm "$python tests/programs/pyverbs_run.py $work/package/tests $work/results $rdmacm"
 for part in 0 1 2 3; do
   names=
-  for ((i = part; i < ${#modules[@]}; i += 4)); do [ "${modules[i]}" = "$rdmacm" ] || names+=" ${modules[i]}"; done
+  for ((i = part; i < ${#modules[@]}; i += 4)); do names+=" ${modules[i]}"; done
   seeds_matter=
   [[ "$names " != *" tests.test_relaxed_ordering "* ]] || seeds_matter=1 # of the other parts nothing is chance
   alike "part_$part" "$python tests/programs/pyverbs_run.py $work/package/tests $work/results$names"
