@@ -1,6 +1,7 @@
 #include "check/agreement.h"
 
 #include <algorithm>
+#include <map>
 
 #include "verbs/wire/gid.h"
 
@@ -62,15 +63,19 @@ void Agreement::pair(const IdName& id, const IdName& peer) {
 void Agreement::on_heard(const IdName& id, const std::string& route, bool active,
                          const Terms& terms) {
   const Terms said{terms.qp_num, terms.initiator_depth, terms.responder_resources};
-  const std::vector<IdName>& ids = by_route_[route];
+  static const std::vector<IdName> kNone;
+  const auto of_route = by_route_.find(route);
+  const std::vector<IdName>& ids = of_route == by_route_.end() ? kNone : of_route->second;
   const auto match = std::find_if(ids.rbegin(), ids.rend(), [&](const IdName& each) {
-    const End& end = ends_[each];
-    return end.offered && end.active != active && end.terms == said;
+    const auto end = ends_.find(each);
+    return end != ends_.end() && end->second.offered && end->second.active != active &&
+           end->second.terms == said;
   });
   if (match != ids.rend()) {
     IdName peer = *match;  // NOLINT(performance-unnecessary-copy-initialization): ids may grow
-    if (!active && ends_[id].route.empty()) {
-      ends_[id].route = route;
+    End& own = ends_[id];
+    if (!active && own.route.empty()) {
+      own.route = route;
       by_route_[route].push_back(id);
     }
     return pair(id, peer);
@@ -78,8 +83,9 @@ void Agreement::on_heard(const IdName& id, const std::string& route, bool active
   if (std::ranges::find(of_the_dead_, Offer{route, !active, said}) != of_the_dead_.end()) return;
   std::string offered;
   for (const IdName& each : ids) {
-    const End& end = ends_[each];
-    if (end.offered && end.active != active) offered = end.terms.to_string();
+    const auto end = ends_.find(each);
+    if (end != ends_.end() && end->second.offered && end->second.active != active)
+      offered = end->second.terms.to_string();
   }
   violations_.add(kAgreement, id.to_string() + ": its event on " + route +
                                   " says that the peer has " + said.to_string() +
@@ -133,9 +139,23 @@ bool Agreement::troubled(const std::string& one, const std::string& another) con
          troubled_.contains(std::minmax(other, std::string()));
 }
 
+void Agreement::forget(const std::string& route) {
+  const auto found = by_route_.find(route);
+  if (found == by_route_.end()) return;
+  for (const IdName& id : found->second) {
+    const auto end = ends_.find(id);
+    if (end != ends_.end() && end->second.route == route) ends_.erase(end);
+  }
+  by_route_.erase(found);
+}
+
 void Agreement::on_rest() {
+  std::map<IdName, End*> up;
   for (auto& [id, end] : ends_) {
-    if (end.stage != Stage::kUp || end.peer.id == 0 || end.reported) continue;
+    if (end.stage == Stage::kUp && end.peer.id != 0 && !end.reported) up.emplace(id, &end);
+  }
+  for (const auto& [id, found] : up) {
+    End& end = *found;
     const auto peer = ends_.find(end.peer);
     if (peer == ends_.end() || peer->second.stage == Stage::kUp) continue;
     if (peer->second.peer != id || troubled(id.host, end.peer.host)) continue;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -52,6 +51,9 @@ class Agreement {
   /// then no violation.
   void excuse() { excused_ = true; }
   void on_rest();
+  /// Forgets all ends of connections of the route. No id of the route exists any more, and no
+  /// message for one is under way.
+  void forget(const std::string& route);
 
   /// Returns the peer that `id` had last. An IdName with id 0 means that it had none.
   [[nodiscard]] IdName peer_of(const IdName& id) const;
@@ -72,7 +74,7 @@ class Agreement {
   [[nodiscard]] bool troubled(const std::string& host, const std::string& other) const;
 
   Violations& violations_;
-  std::map<IdName, End> ends_;
+  std::unordered_map<IdName, End, IdName::Hash> ends_;
   std::unordered_map<std::string, std::vector<IdName>> by_route_;
   std::set<std::pair<std::string, std::string>> troubled_;
   struct Offer {

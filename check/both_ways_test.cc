@@ -156,8 +156,10 @@ class End {
 };
 
 /// Client and server, at 10.0.0.2 and 10.0.0.1.
-std::string addresses(bool of_client) {
-  const std::string client("\4\x20\0\x0a\0\0\2", 7);
+std::string addresses(bool of_client, std::uint16_t client_port = 8192) {
+  std::string client("\4\0\0\x0a\0\0\2", 7);
+  client[1] = static_cast<char>(client_port >> 8);
+  client[2] = static_cast<char>(client_port & 0xff);
   const std::string server("\4\x1d\x2f\x0a\0\0\1", 7);
   return of_client ? client + server : server + client;
 }
@@ -378,6 +380,52 @@ TEST_P(BothWays, AMisuse) {
 INSTANTIATE_TEST_SUITE_P(Ends, BothWays,
                          ::testing::Values(Kind::kFibers, Kind::kProcesses, Kind::kFiberAndProcess,
                                            Kind::kRealTime));
+
+// --- what has ended is forgotten ----------------------------------------------------------------
+
+/// The private data of each connection is the same; that of the last is changed on its way.
+TEST(Many, ConnectionsThatHaveEndedAreForgottenWithoutAFinding) {
+  check::Run run(Checkers::Source::kWorld);
+  std::uint64_t lanes = 0;
+  End client(run, lanes, "client", false, 2);
+  End server(run, lanes, "server", false, 1);
+  server.called(1, "listen");
+  constexpr std::uint64_t kLives = 2000;
+  for (std::uint64_t i = 1; i <= kLives; ++i) {
+    const std::uint64_t there = i + 1;
+    const auto port = static_cast<std::uint16_t>(20'000 + i % 700);  // used again and again
+    for (const auto& [call, event] : {std::pair{"resolve_addr", RDMA_CM_EVENT_ADDR_RESOLVED},
+                                      {"resolve_route", RDMA_CM_EVENT_ROUTE_RESOLVED}}) {
+      client.called(i, call);
+      client.queued(i, 0, event);
+      client.fetched(i, event);
+      client.id<EntryKind::kAcknowledged>(i);
+    }
+    const auto give = [&](End& end, std::uint64_t id, std::string_view call) {
+      end.id<EntryKind::kGiven>(id, call, kQp, std::uint64_t{1}, std::uint64_t{1}, kNone,
+                                addresses(&end == &client, port), "hello");
+      end.called(id, call);
+    };
+    give(client, i, "connect");
+    server.queued(there, 1, RDMA_CM_EVENT_CONNECT_REQUEST, 0,
+                  parameters(1, 1, i == kLives ? "hallo" : "hello", 56));
+    server.fetched(there, RDMA_CM_EVENT_CONNECT_REQUEST, addresses(false, port));
+    server.id<EntryKind::kAcknowledged>(std::uint64_t{1});
+    give(server, there, "accept");
+    client.queued(i, 0, RDMA_CM_EVENT_CONNECT_RESPONSE, 0, parameters(1, 1, "hello", 196));
+    client.fetched(i, RDMA_CM_EVENT_ESTABLISHED);
+    client.id<EntryKind::kAcknowledged>(i);
+    client.called(i, "destroy");
+    server.called(there, "destroy");
+  }
+  server.called(1, "destroy");
+  run.finish();
+
+  ASSERT_EQ(run.findings().size(), 1u);
+  EXPECT_THAT(run.findings()[0], ::testing::StartsWith("private data: server#2001: request on "));
+  EXPECT_THAT(run.findings()[0], ::testing::HasSubstr("but given was 68656c6c6f"));
+  EXPECT_EQ(run.findings_of_recording(), run.findings());
+}
 
 // --- recordings of half of the processes --------------------------------------------------------
 

@@ -5,25 +5,11 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
-
 namespace anyrdma::check {
 namespace {
 
 using recording::Entry;
 using recording::EntryKind;
-
-std::string hex_of(const ibv_gid& gid) {
-  return hex_text(gid.raw);
-}
-
-std::string stream(const ibv_gid& from, std::uint32_t from_qp, const ibv_gid& to,
-                   std::uint32_t to_qp, std::uint32_t psn) {
-  const auto end = [](const ibv_gid& gid, std::uint32_t qp) {
-    return hex_of(gid) + " QP " + std::to_string(qp);
-  };
-  return end(from, from_qp) + " to " + end(to, to_qp) + " from PSN " + std::to_string(psn);
-}
 
 EndKey key_of(const ibv_gid& gid, std::uint32_t qp) {
   EndKey key{.gid = {}, .qp = qp};
@@ -39,9 +25,9 @@ bool is_send(std::string_view operation) {
   return operation.starts_with("SEND");
 }
 
-/// Messages of an extended connection keep their order per shared receive queue.
-std::string to_queue(const std::string& stream, std::uint64_t number) {
-  return stream + " to SRQ " + std::to_string(number);
+Stream to_queue(Stream stream, std::uint64_t number) {
+  stream.to_queue = number;
+  return stream;
 }
 
 /// Of entries, whose numbers anybody may have written.
@@ -167,11 +153,11 @@ void Device::on_state(const Entry& entry) {
   const bool connected = pair->type != IBV_QPT_UD && has_gid(census);
   if (!connected || (census.state != IBV_QPS_RTR && census.state != IBV_QPS_RTS)) return;
   const ibv_qp_attr& attr = census.attr;
-  const ibv_gid& peer = attr.ah_attr.grh.dgid;
-  const std::uint32_t own = number32(entry.numbers[1]);
-  if (pair->in.empty()) pair->in = stream(peer, attr.dest_qp_num, census.gid, own, attr.rq_psn);
-  if (census.state != IBV_QPS_RTS || !pair->out.empty()) return;  // its first PSN is not known yet
-  pair->out = stream(census.gid, own, peer, attr.dest_qp_num, attr.sq_psn);
+  const EndKey peer = key_of(attr.ah_attr.grh.dgid, attr.dest_qp_num);
+  const EndKey own = key_of(census.gid, number32(entry.numbers[1]));
+  if (!pair->in) pair->in = Stream{.from = peer, .to = own, .psn = attr.rq_psn};
+  if (census.state != IBV_QPS_RTS || pair->out) return;  // its first PSN is not known yet
+  pair->out = Stream{.from = own, .to = peer, .psn = attr.sq_psn};
 }
 
 std::string Device::device_of_peer(const Pair& pair) const {
@@ -202,11 +188,11 @@ void Device::on_posted(const Entry& entry) {
   Pair* const pair = find(qp);
   if (pair == nullptr || pair->type == IBV_QPT_UD) return;
   if (pair->type != IBV_QPT_UC) note_access(*pair, entry);
-  if (!is_send(operation) || pair->out.empty()) return;
+  if (!is_send(operation) || !pair->out) return;
   Payload::Message message{.length = n[3], .digest = {}};
   if ((n[4] & recording::kHasDigest) != 0) message.digest = n[7];
   const bool extended = pair->type == IBV_QPT_XRC_SEND;
-  between_.payload.on_sent(extended ? to_queue(pair->out, n[5]) : pair->out, message);
+  between_.payload.on_sent(extended ? to_queue(*pair->out, n[5]) : *pair->out, message);
 }
 
 void Device::note_access(Pair& pair, const Entry& entry) {
@@ -224,7 +210,7 @@ void Device::note_access(Pair& pair, const Entry& entry) {
     if (access.remote_key != 0 && !access.remote.empty())
       access.closing = between_.keys.closing_of(access.remote, access.remote_key);
   }
-  pair.accesses.push_back(access);
+  pair.accesses.push_back(std::move(access));
 }
 
 void Device::on_completed(const Entry& entry) {
@@ -255,12 +241,12 @@ void Device::on_received(Pair& pair, const Entry& entry) {
   const std::uint32_t key = number32(n[8]);
   if ((flags & recording::kInvalidates) != 0 && !is_bound(key)) between_.keys.on_closed(name_, key);
   const bool judged = n[3] == IBV_WC_RECV && (flags & recording::kDropped) == 0;
-  if (!judged || pair.in.empty() || !is_peer_observed(pair)) return;
+  if (!judged || !pair.in || !is_peer_observed(pair)) return;
   Payload::Message message{.length = n[5], .digest = {}};
   if ((flags & recording::kHasDigest) != 0) message.digest = n[9];
-  if (pair.type == IBV_QPT_UC) return between_.payload.on_received_of_some(pair.in, message);
-  if (pair.type == IBV_QPT_RC) return between_.payload.on_received(pair.in, message);
-  if (!lost_track_) between_.payload.on_received(to_queue(pair.in, n[7]), message);
+  if (pair.type == IBV_QPT_UC) return between_.payload.on_received_of_some(*pair.in, message);
+  if (pair.type == IBV_QPT_RC) return between_.payload.on_received(*pair.in, message);
+  if (!lost_track_) between_.payload.on_received(to_queue(*pair.in, n[7]), message);
 }
 
 void Device::on_sent(Pair& pair, std::uint32_t qp, const ibv_wc& completion, bool dropped) {
@@ -273,7 +259,7 @@ void Device::on_sent(Pair& pair, std::uint32_t qp, const ibv_wc& completion, boo
   const bool others_known = !failed && !dropped;  // they succeeded in silence
   auto left = match - queue.begin();
   while (true) {
-    const Access access = queue.front();
+    const Access access = std::move(queue.front());
     const bool last = left-- == 0;
     queue.pop_front();
     if (last ? !failed : others_known) on_success(qp, access);
@@ -321,11 +307,11 @@ void Device::on_held(const Entry& entry) {
   const bool destroyed = when == recording::Held::kDestroyed;
   work_.on_discarding(qp, census, destroyed);
   if (destroyed) announcements_.audit(qp, pair->srq, census);
-  if (!pair->in.empty()) {
-    between_.payload.on_end(pair->in);
-    between_.atomics.on_end(pair->in);
+  if (pair->in) {
+    between_.payload.on_end(*pair->in);
+    between_.atomics.on_end(*pair->in);
   }
-  if (!pair->out.empty()) between_.atomics.on_end(pair->out);
+  if (pair->out) between_.atomics.on_end(*pair->out);
   announcements_.on_fresh(qp);
   if (!destroyed) between_.ends.erase(key_of(pair->census.gid, qp));
   *pair = {.type = pair->type, .srq = pair->srq, .census = {.gid = pair->census.gid}};
@@ -355,10 +341,10 @@ void Device::on_atomic(const Entry& entry) {
   const Pair* const pair = find(n[1]);
   if (pair == nullptr) return;
   const bool executed = n[4] != 0;
-  const std::string& stream_name = executed ? pair->in : pair->out;
-  if (stream_name.empty()) return;
-  if (executed) return between_.atomics.on_done(stream_name, number32(n[2]), n[3]);
-  between_.atomics.on_answer(stream_name, number32(n[2]), n[3]);
+  const std::optional<Stream>& stream = executed ? pair->in : pair->out;
+  if (!stream) return;
+  if (executed) return between_.atomics.on_done(*stream, number32(n[2]), n[3]);
+  between_.atomics.on_answer(*stream, number32(n[2]), n[3]);
 }
 
 void Device::on_rest() {

@@ -4,11 +4,9 @@
 
 #include <infiniband/verbs.h>
 
-#include <array>
-#include <compare>
 #include <cstdint>
-#include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,21 +14,16 @@
 #include "check/afterlife.h"
 #include "check/announcements.h"
 #include "check/atomics.h"
+#include "check/fifo.h"
 #include "check/keys.h"
 #include "check/leaks.h"
 #include "check/payload.h"
+#include "check/stream.h"
 #include "check/violations.h"
 #include "check/work.h"
 #include "recording/entry.h"
 
 namespace anyrdma::check {
-
-/// Identifies a connected queue pair by its GID and number.
-struct EndKey {
-  std::array<std::uint8_t, 16> gid{};
-  std::uint32_t qp = 0;
-  auto operator<=>(const EndKey&) const = default;
-};
 
 /// Runs the checkers for one device: that of a simulated host, or that of one process in real time.
 class Device {
@@ -79,12 +72,12 @@ class Device {
     ibv_qp_type type{};
     std::uint64_t srq = 0;
     QpCensus census{};
-    std::deque<Access> accesses{};  ///< for a reliable connection: sends that are not completed
+    Fifo<Access> accesses{};  ///< for a reliable connection: sends that are not completed
 
-    /// Name of the stream (the messages in one direction of a connection) that the queue pair
-    /// sends; empty: not known yet.
-    std::string out{};
-    std::string in{};
+    /// The stream (the messages in one direction of a connection) that the queue pair sends;
+    /// nullopt: not known yet.
+    std::optional<Stream> out{};
+    std::optional<Stream> in{};
   };
 
   [[nodiscard]] Pair* find(std::uint64_t qp);

@@ -91,28 +91,30 @@ TEST_F(AnnouncementsTest, ALastReceiveTooManyOrTooFewIsReported) {
 
 class AtomicsTest : public Claims {
  protected:
+  const Stream kStream{.from = {.qp = 17}, .to = {.qp = 18}, .psn = 7};
+  const std::string kPrefix = "atomics: " + kStream.to_string() + ": ";
   Atomics atomics{found};
 };
 
 TEST_F(AtomicsTest, AreSilentWhenAnAnswerComesAgain) {
-  atomics.on_done("a", 5, 100);
-  atomics.on_answer("a", 5, 100);
-  atomics.on_answer("a", 5, 100);
-  atomics.on_end("a");
-  atomics.on_done("a", 5, 200);
+  atomics.on_done(kStream, 5, 100);
+  atomics.on_answer(kStream, 5, 100);
+  atomics.on_answer(kStream, 5, 100);
+  atomics.on_end(kStream);
+  atomics.on_done(kStream, 5, 200);
 
   EXPECT_THAT(found.lines(), IsEmpty());
 }
 
 TEST_F(AtomicsTest, WhatIsDoneTwiceOrAnsweredWronglyIsReported) {
-  atomics.on_done("a", 5, 100);
-  atomics.on_done("a", 5, 101);
-  atomics.on_answer("a", 5, 101);
+  atomics.on_done(kStream, 5, 100);
+  atomics.on_done(kStream, 5, 101);
+  atomics.on_answer(kStream, 5, 101);
 
   EXPECT_THAT(
       found.lines(),
-      ElementsAre("atomics: a: PSN 5 is executed twice",
-                  "atomics: a: PSN 5 is answered with the original value 101, but memory had 100"));
+      ElementsAre(kPrefix + "PSN 5 is executed twice",
+                  kPrefix + "PSN 5 is answered with the original value 101, but memory had 100"));
 }
 
 // --- keys ---------------------------------------------------------------------------------------

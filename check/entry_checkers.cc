@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <iterator>
@@ -31,42 +32,49 @@ constexpr int kRejectedByConsumer = 28;
 constexpr int kRejectedByVendor = 35;
 
 /// One address of kGiven and kFetched (recording/work/ids.h). Loopback addresses are of one host.
-/// Empty: none, or none of IP.
-std::string take_address(std::string_view& bytes, const std::string& host) {
+/// Adds it to `text`, and returns false if there is none, or none of IP.
+bool take_address(std::string_view& bytes, const std::string& host, std::string& text) {
   constexpr std::size_t kHead = 3;
-  if (bytes.size() < kHead) return {};
+  if (bytes.size() < kHead) return false;
   const auto size = static_cast<std::uint8_t>(bytes[0]);
-  if (bytes.size() < kHead + size) return {};
+  if (bytes.size() < kHead + size) return false;
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
-  const auto port = static_cast<unsigned>(byte(1) << 8 | byte(2));
-  std::string text;
+  const auto add = [&text](unsigned number) {
+    std::array<char, 8> digits{};
+    text.append(digits.data(), std::to_chars(digits.begin(), digits.end(), number).ptr);
+  };
   if (size == sizeof(in_addr)) {
     constexpr std::uint8_t kLoopback = 127;
-    if (byte(kHead) == kLoopback) text = host + "/";
+    if (byte(kHead) == kLoopback) text.append(host) += '/';
     for (std::size_t i = 0; i < size; ++i) {
       if (i != 0) text += '.';
-      text += std::to_string(byte(kHead + i));
+      add(byte(kHead + i));
     }
   } else if (size == sizeof(in6_addr)) {
     in6_addr address{};
     std::memcpy(&address, bytes.data() + kHead, sizeof address);
     std::array<char, INET6_ADDRSTRLEN> name{};
     ::inet_ntop(AF_INET6, &address, name.data(), name.size());
-    if (IN6_IS_ADDR_LOOPBACK(&address)) text = host + "/";
+    if (IN6_IS_ADDR_LOOPBACK(&address)) text.append(host) += '/';
     text += name.data();
+  } else {
+    return false;
   }
+  text += ',';
+  add(unsigned{byte(1)} << 8 | byte(2));
   bytes.remove_prefix(kHead + size);
-  if (!text.empty()) text += "," + std::to_string(port);
-  return text;
+  return true;
 }
 
 std::string route_of(std::string_view addresses, const std::string& host, bool datagram,
                      bool active) {
-  const std::string own = take_address(addresses, host);
-  const std::string peer = take_address(addresses, host);
-  if (own.empty() || peer.empty()) return {};
-  const std::string space = datagram ? "UDP " : "TCP ";
-  return space + (active ? own + "->" + peer : peer + "->" + own);
+  std::string own, peer;
+  std::string text = datagram ? "UDP " : "TCP ";
+  if (!take_address(addresses, host, own) || !take_address(addresses, host, peer)) return {};
+  text += active ? own : peer;
+  text += "->";
+  text += active ? peer : own;
+  return text;
 }
 
 std::span<const std::uint8_t> bytes_of(std::string_view text) {
@@ -129,7 +137,9 @@ constexpr std::string_view kPlainFaults[] = {
 
 }  // namespace
 
-Checkers::Checkers(Source source) : source_(source) {
+// The clocks of processes in real time may differ: one may report a call long after the other
+// reports the end of the connection.
+Checkers::Checkers(Source source) : source_(source), keeps_all_(source == Source::kProcesses) {
   constexpr verbs::Duration kGrace = std::chrono::milliseconds(1);
   if (source_ == Source::kProcesses) keys_.set_grace(kGrace);
 }
@@ -222,10 +232,12 @@ void Checkers::on_entry(const Entry& entry) {
     case EntryKind::kFault:
       return on_fault(entry);
     case EntryKind::kUnheard:
+      keeps_all_ = true;
       return agreement_.on_message_lost(lane_at(n[0]).name, n[1] == 0 || n[1] > lanes_.size()
                                                                 ? std::string()
                                                                 : lane_at(n[1] - 1).name);
     case EntryKind::kDisorder:
+      keeps_all_ = true;
       return payload_.on_disorder();
     case EntryKind::kNewNumbers:
       return on_new_numbers(n[0]);
@@ -283,11 +295,40 @@ void Checkers::on_fetched(const IdName& id, const Entry& entry) {
         known.queued, [type](const Queued& each) { return turns_into(each.type, type); });
   if (found == known.queued.end()) return;
   if (is_request) {
-    known.route = route_of(entry.texts[0], machine_of(entry.numbers[0]), known.datagram, false);
+    take_route(known,
+               route_of(entry.texts[0], machine_of(entry.numbers[0]), known.datagram, false));
   }
   const Queued event = std::move(*found);
-  known.queued.erase(known.queued.begin(), found + 1);
+  known.queued.erase_before(found + 1);
   if (!altered_ && !known.route.empty()) on_delivered(id, known, type, event);
+}
+
+void Checkers::take_route(Known& known, const std::string& route) {
+  if (known.route == route) return;
+  leave_route(known.route);
+  known.route = route;
+  if (route.empty()) return;
+  Route& of = routes_[route];
+  ++of.ids;
+  ++of.uses;
+}
+
+// A message may still be under way when both ends have gone, such as a request that was sent again
+// just before its answer arrived. So much later than that, none is.
+void Checkers::leave_route(const std::string& route) {
+  constexpr std::size_t kKept = 256;
+  const auto left = routes_.find(route);
+  if (left == routes_.end() || --left->second.ids != 0 || keeps_all_) return;
+  finished_.emplace_back(route, left->second.uses);
+  if (finished_.size() <= kKept) return;
+  const auto oldest = routes_.find(finished_.front().first);
+  if (oldest != routes_.end() && oldest->second.ids == 0 &&
+      oldest->second.uses == finished_.front().second) {
+    private_data_.forget(oldest->first);
+    agreement_.forget(oldest->first);
+    routes_.erase(oldest);
+  }
+  finished_.pop_front();
 }
 
 // In real time a loopback address is one machine's, which all processes may share.
@@ -396,6 +437,7 @@ void Checkers::on_called(const IdName& id, const Entry& entry) {
     over(id);
     if (known.passive && known.route.empty()) private_data_.excuse({});
     if (!known.route.empty() && !known.answered) on_silent_end(id, known.route);
+    leave_route(known.route);
     known_.erase(found);
   }
 }
@@ -408,7 +450,7 @@ void Checkers::on_given(const IdName& id, std::size_t lane, const Entry& entry) 
   if (call != "reject") known.active = call == "connect";  // either side rejects
   const std::string route =
       route_of(entry.texts[1], machine_of(lane), known.datagram, known.active);
-  if (known.active) known.route = route;
+  if (known.active) take_route(known, route);
   if (call == "reject") {
     known.answered = true;
     private_data_.on_given(route, Carrier::kRejection, bytes_of(entry.texts[2]));
@@ -429,6 +471,7 @@ void Checkers::on_given(const IdName& id, std::size_t lane, const Entry& entry) 
 // --- the run ------------------------------------------------------------------------------------
 
 void Checkers::on_fault(const Entry& entry) {
+  keeps_all_ = true;
   const std::string_view kind = entry.texts[1];
   if (kind == "alter") altered_ = true;
   if (kind == "reject") private_data_.excuse(bytes_of(entry.texts[2]));
@@ -440,7 +483,11 @@ void Checkers::forget(std::size_t lane) {
   legality_.on_crash(name);
   ledger_.on_crash(name);
   private_data_.excuse({});  // for requests that its peers had not answered
-  std::erase_if(known_, [&](const auto& entry) { return entry.first.host == name; });
+  std::erase_if(known_, [&](const auto& entry) {
+    if (entry.first.host != name) return false;
+    leave_route(entry.second.route);
+    return true;
+  });
   std::erase_if(devices_, [&](const auto& entry) {
     return entry.first == lane ||
            (lanes_[entry.first].of == "device" && lanes_[entry.first].host == lane);

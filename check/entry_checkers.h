@@ -8,12 +8,14 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "check/afterlife.h"
 #include "check/agreement.h"
 #include "check/device.h"
+#include "check/fifo.h"
 #include "check/leaks.h"
 #include "check/ledger.h"
 #include "check/legality.h"
@@ -66,7 +68,7 @@ class Checkers final : public recording::EntryReader {
     bool datagram = false;
     std::uint64_t listener = 0;
     std::string route{};  ///< empty until both addresses are known
-    std::deque<Queued> queued{};
+    Fifo<Queued> queued{};
   };
   /// An event that was reported before the peer's call that caused it.
   struct Early {
@@ -101,6 +103,10 @@ class Checkers final : public recording::EntryReader {
   /// Whether the peer's call that led to this `event` of the route has been reported. Always true
   /// in a simulated run.
   [[nodiscard]] bool is_observed(const std::string& route, std::uint64_t event) const;
+  /// Notes that an id belongs to a connection of `route`.
+  void take_route(Known& known, const std::string& route);
+  /// Notes that an id of the route exists no more.
+  void leave_route(const std::string& route);
   [[nodiscard]] std::string machine_of(std::uint64_t lane) const;
   [[nodiscard]] Device& device_at(std::size_t lane);
   [[nodiscard]] const Device* device_of(const std::string& program, std::uint32_t qp) const;
@@ -120,7 +126,16 @@ class Checkers final : public recording::EntryReader {
   std::map<EndKey, std::string> ends_;
   std::vector<Lane> lanes_;
   std::map<std::size_t, std::unique_ptr<Device>> devices_;  ///< by lane
-  std::map<IdName, Known> known_;
+  std::unordered_map<IdName, Known, IdName::Hash> known_;
+  struct Route {
+    std::uint64_t ids = 0;   ///< number of ids that belong to it now
+    std::uint64_t uses = 0;  ///< number of ids that have ever belonged to it
+  };
+  std::unordered_map<std::string, Route> routes_;
+  /// Routes without ids and their `uses`; those that have ended first are in front.
+  std::deque<std::pair<std::string, std::uint64_t>> finished_;
+  /// True: a message may arrive long after the ends of its connection have gone.
+  bool keeps_all_ = false;
   std::map<std::string, std::vector<Early>> early_;  ///< by route
   std::uint64_t running_ = 0;                        ///< 1 + lane of the thread that runs
   bool altered_ = false;                             ///< a fault has changed a message

@@ -1,5 +1,7 @@
 #include "check/ledger.h"
 
+#include <map>
+
 namespace anyrdma::check {
 namespace {
 
@@ -21,7 +23,7 @@ void Ledger::on_crash(const std::string& host) {
 }
 
 void Ledger::on_end() {
-  for (const auto& [id, owed] : owed_) {
+  for (const auto& [id, owed] : std::map(owed_.begin(), owed_.end())) {
     violations_.add(kLedger, id.to_string() + ": " + std::to_string(owed) +
                                  " of its events were never acknowledged");
   }

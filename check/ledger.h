@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <unordered_map>
 
 #include "check/violations.h"
 
@@ -22,7 +22,7 @@ class Ledger {
 
  private:
   Violations& violations_;
-  std::map<IdName, std::uint64_t> owed_;  ///< at least 1
+  std::unordered_map<IdName, std::uint64_t, IdName::Hash> owed_;  ///< at least 1
 };
 
 }  // namespace anyrdma::check

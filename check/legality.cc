@@ -62,7 +62,19 @@ bool can_be_swallowed(rdma_cm_event_type queued) {
 }  // namespace
 
 Legality::Life& Legality::life_of(std::string_view host, std::uint64_t id) {
-  return lives_[{std::string(host), id}];
+  auto found = hosts_.find(host);
+  if (found == hosts_.end()) found = hosts_.emplace(host, Lives()).first;
+  Lives& lives = found->second;
+  const auto [life, is_new] = lives.known.try_emplace(id);
+  if (is_new && lives.destroyed.contains(id)) life->second.phase = kDestroyed;
+  return life->second;
+}
+
+void Legality::forget(std::string_view host, std::uint64_t id) {
+  const auto found = hosts_.find(host);
+  if (found == hosts_.end()) return;
+  found->second.known.erase(id);
+  found->second.destroyed.insert(id);
 }
 
 void Legality::violation(std::string_view host, std::uint64_t id, std::string text) {
@@ -84,7 +96,7 @@ void Legality::on_call(std::string_view host, std::uint64_t id, std::string_view
     }
     life.phase = effect.next;
     if (call == "connect") life.side = Side::kActive;
-    if (effect.next == kDestroyed) life.queued.clear();
+    if (effect.next == kDestroyed) return forget(host, id);
   }
 }
 
@@ -181,23 +193,31 @@ std::string_view Legality::awaited_by(const Life& life) {
 }
 
 void Legality::on_crash(std::string_view host) {
-  std::erase_if(lives_, [host](const auto& entry) { return entry.first.first == host; });
+  const auto found = hosts_.find(host);
+  if (found != hosts_.end()) hosts_.erase(found);
+}
+
+void Legality::for_each(const std::function<void(const std::string&, std::uint64_t, Life&)>& body) {
+  for (auto& [host, lives] : hosts_) {
+    std::map<std::uint64_t, Life*> sorted;
+    for (auto& [id, life] : lives.known) sorted.emplace(id, &life);
+    for (const auto& [id, life] : sorted) body(host, id, *life);
+  }
 }
 
 void Legality::on_rest() {
-  for (auto& [key, life] : lives_) {
+  for_each([this](const std::string& host, std::uint64_t id, Life& life) {
     const std::string_view awaited = awaited_by(life);
-    if (awaited.empty() || life.missed) continue;
+    if (awaited.empty() || life.missed) return;
     life.missed = true;
-    violation(key.first, key.second,
-              "the run ended without an answer to its " + std::string(awaited));
-  }
+    violation(host, id, "the run ended without an answer to its " + std::string(awaited));
+  });
 }
 
 void Legality::on_end() {
-  for (const auto& [key, life] : lives_) {
-    if (life.phase != kDestroyed) violation(key.first, key.second, "never destroyed");
-  }
+  for_each([this](const std::string& host, std::uint64_t id, const Life& life) {
+    if (life.phase != kDestroyed) violation(host, id, "never destroyed");
+  });
 }
 
 }  // namespace anyrdma::check

@@ -7,13 +7,15 @@
 #include <rdma/rdma_cma.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <unordered_map>
 #include <vector>
 
+#include "check/number_set.h"
 #include "transport/transport.h"
 
 namespace anyrdma::check {
@@ -114,9 +116,17 @@ class Legality {
   void on_request(std::string_view host, std::uint64_t id, std::uint64_t listener);
   [[nodiscard]] static std::string_view awaited_by(const Life& life);
   [[nodiscard]] Life& life_of(std::string_view host, std::uint64_t id);
+  void forget(std::string_view host, std::uint64_t id);
+  /// Calls `body` with each id that is not destroyed, in order.
+  void for_each(const std::function<void(const std::string&, std::uint64_t, Life&)>& body);
   void violation(std::string_view host, std::uint64_t id, std::string text);
 
-  std::map<std::pair<std::string, std::uint64_t>, Life, std::less<>> lives_;
+  /// The ids of one host. Destroyed ids are kept as numbers alone.
+  struct Lives {
+    std::unordered_map<std::uint64_t, Life> known;
+    NumberSet destroyed;
+  };
+  std::map<std::string, Lives, std::less<>> hosts_;
   std::vector<std::string> violations_;
 };
 

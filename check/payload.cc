@@ -10,7 +10,7 @@ constexpr std::string_view kPayload = "payload";
 
 }  // namespace
 
-void Payload::on_sent(const std::string& stream, const Message& message) {
+void Payload::on_sent(const Stream& stream, const Message& message) {
   const auto early = unexpected_.find(stream);
   if (early == unexpected_.end()) return under_way_[stream].push_back(message);
   compare(stream, message, early->second.front());
@@ -18,35 +18,35 @@ void Payload::on_sent(const std::string& stream, const Message& message) {
   if (early->second.empty()) unexpected_.erase(early);
 }
 
-void Payload::on_received(const std::string& stream, const Message& message) {
-  std::deque<Message>& queue = under_way_[stream];
+void Payload::on_received(const Stream& stream, const Message& message) {
+  Fifo<Message>& queue = under_way_[stream];
   if (queue.empty()) return unexpected_[stream].push_back(message);
   const Message sent = queue.front();
   queue.pop_front();
   compare(stream, sent, message);
 }
 
-void Payload::compare(const std::string& stream, const Message& sent, const Message& received) {
+void Payload::compare(const Stream& stream, const Message& sent, const Message& received) {
   if (sent.length != received.length) {
-    return violations_.add(kPayload, stream + ": " + std::to_string(received.length) +
+    return violations_.add(kPayload, stream.to_string() + ": " + std::to_string(received.length) +
                                          " bytes received of a message of " +
                                          std::to_string(sent.length));
   }
   if (!sent.digest || !received.digest || *sent.digest == *received.digest) return;
-  violations_.add(kPayload, stream + ": a message of " + std::to_string(received.length) +
-                                " bytes arrived changed");
+  violations_.add(kPayload, stream.to_string() + ": a message of " +
+                                std::to_string(received.length) + " bytes arrived changed");
 }
 
 void Payload::finish() {
   for (const auto& [stream, messages] : std::exchange(unexpected_, {})) {
     for (const Message& each : messages)
-      violations_.add(kPayload, stream + ": " + std::to_string(each.length) +
+      violations_.add(kPayload, stream.to_string() + ": " + std::to_string(each.length) +
                                     " bytes received that no peer sent");
   }
 }
 
-void Payload::on_received_of_some(const std::string& stream, const Message& message) {
-  std::deque<Message>& queue = under_way_[stream];
+void Payload::on_received_of_some(const Stream& stream, const Message& message) {
+  Fifo<Message>& queue = under_way_[stream];
   const auto fits = [&message](const Message& sent) {
     return sent.length == message.length &&
            (!sent.digest || !message.digest || *sent.digest == *message.digest);
@@ -56,15 +56,16 @@ void Payload::on_received_of_some(const std::string& stream, const Message& mess
     for (auto each = queue.begin(); disorder_ && each <= found; ++each) {
       passed_[stream].emplace(each->length, each->digest);
     }
-    queue.erase(queue.begin(), found + 1);
+    queue.erase_before(found + 1);
     return;
   }
   if (has_passed(stream, message)) return;
-  violations_.add(kPayload, stream + ": a message of " + std::to_string(message.length) +
+  violations_.add(kPayload, stream.to_string() + ": a message of " +
+                                std::to_string(message.length) +
                                 " bytes arrived that no peer sent, or that was sent earlier");
 }
 
-bool Payload::has_passed(const std::string& stream, const Message& message) const {
+bool Payload::has_passed(const Stream& stream, const Message& message) const {
   const auto passed = passed_.find(stream);
   if (passed == passed_.end()) return false;
   // Of one length the one that fits any digest comes first.
@@ -74,7 +75,7 @@ bool Payload::has_passed(const std::string& stream, const Message& message) cons
          passed->second.contains({message.length, message.digest});
 }
 
-void Payload::on_end(const std::string& stream) {
+void Payload::on_end(const Stream& stream) {
   under_way_.erase(stream);
   passed_.erase(stream);
 }

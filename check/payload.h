@@ -4,20 +4,19 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "check/fifo.h"
+#include "check/stream.h"
 #include "check/violations.h"
 
 namespace anyrdma::check {
 
-/// Compares sent with received messages, for each stream: one direction of one connection. Both
-/// ends must use the same name for a stream.
+/// Compares sent with received messages, for each stream.
 class Payload {
  public:
   explicit Payload(Violations& violations) : violations_(violations) {}
@@ -29,12 +28,12 @@ class Payload {
     std::optional<std::uint64_t> digest;
   };
   /// Call when a SEND was posted.
-  void on_sent(const std::string& stream, const Message& message);
+  void on_sent(const Stream& stream, const Message& message);
   /// Call when a receive has completed with the message.
-  void on_received(const std::string& stream, const Message& message);
+  void on_received(const Stream& stream, const Message& message);
   /// Like on_received(), for a service that may lose messages: the next sent message that matches
   /// counts as the one that was received.
-  void on_received_of_some(const std::string& stream, const Message& message);
+  void on_received_of_some(const Stream& stream, const Message& message);
   /// Call when the network reorders or duplicates packets. An unreliable connection does not
   /// correct that, so the order of its messages is not checked any more.
   void on_disorder() { disorder_ = true; }
@@ -42,23 +41,23 @@ class Payload {
   /// has reported as sent is then a violation.
   void finish();
   /// Call when the stream has ended. A later stream may have the same name.
-  void on_end(const std::string& stream);
+  void on_end(const Stream& stream);
 
  private:
   using Passed = std::set<std::pair<std::uint64_t, std::optional<std::uint64_t>>>;
 
-  void compare(const std::string& stream, const Message& sent, const Message& received);
-  [[nodiscard]] bool has_passed(const std::string& stream, const Message& message) const;
+  void compare(const Stream& stream, const Message& sent, const Message& received);
+  [[nodiscard]] bool has_passed(const Stream& stream, const Message& message) const;
 
   Violations& violations_;
-  std::map<std::string, std::deque<Message>> under_way_;
+  std::map<Stream, Fifo<Message>> under_way_;
   /// Messages that were sent before the last received one and may still arrive. A message that was
   /// sent several times is in the list once.
-  std::map<std::string, Passed> passed_;
+  std::map<Stream, Passed> passed_;
   bool disorder_ = false;
   /// Messages that were received before their sender reported them. The sender's report comes a
   /// moment later.
-  std::map<std::string, std::deque<Message>> unexpected_;
+  std::map<Stream, Fifo<Message>> unexpected_;
 };
 
 }  // namespace anyrdma::check

@@ -56,9 +56,11 @@ bool PrivateData::matches_any(const std::vector<Bytes>& given,
 
 void PrivateData::on_delivered(const IdName& to, const std::string& route, Carrier carrier,
                                std::size_t room, std::span<const std::uint8_t> data) {
-  const std::string what = to.to_string() + ": " + std::string(to_string(carrier)) + " on " + route;
+  const auto what = [&] {
+    return to.to_string() + ": " + std::string(to_string(carrier)) + " on " + route;
+  };
   if (data.size() != room) {
-    violations_.add(kPrivateData, what + " came with " + std::to_string(data.size()) +
+    violations_.add(kPrivateData, what() + " came with " + std::to_string(data.size()) +
                                       " bytes and has " + std::to_string(room));
   }
   const std::vector<Bytes>& given = given_on(route, carrier);
@@ -67,7 +69,7 @@ void PrivateData::on_delivered(const IdName& to, const std::string& route, Carri
   if (carrier == Carrier::kRejection && given.empty() && matches({}, data)) return;
   if (carrier == Carrier::kRejection && matches_any(excused_, data)) return;
   const std::string last = given.empty() ? "none was given" : "given was " + hex_text(given.back());
-  violations_.add(kPrivateData, what + " came with " + hex_text(data) + ", but " + last);
+  violations_.add(kPrivateData, what() + " came with " + hex_text(data) + ", but " + last);
 }
 
 }  // namespace anyrdma::check

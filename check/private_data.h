@@ -38,6 +38,9 @@ class PrivateData {
   /// Call when the program of this route has ended without an answer. The CM may then reject the
   /// request by itself, without private data.
   void on_silent_end(const std::string& route);
+  /// Forgets the data of a route. No id of the route exists any more, and no message for one is
+  /// under way.
+  void forget(const std::string& route) { given_.erase(route); }
   void on_delivered(const IdName& to, const std::string& route, Carrier carrier, std::size_t room,
                     std::span<const std::uint8_t> data);
 

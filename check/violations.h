@@ -1,7 +1,9 @@
 // Collects the violations that checkers find: one line each, which begins with the checker's name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -19,6 +21,12 @@ struct IdName {
     return std::tie(host, id) < std::tie(other.host, other.id);
   }
   [[nodiscard]] std::string to_string() const { return host + "#" + std::to_string(id); }
+  struct Hash {
+    std::size_t operator()(const IdName& name) const {
+      constexpr std::size_t kSpread = 0x9e3779b97f4a7c15;
+      return std::hash<std::string>()(name.host) ^ (name.id * kSpread);
+    }
+  };
 };
 
 /// The list of violations, which all checkers of one run share. It must outlive them.

@@ -122,7 +122,7 @@ void Work::on_sent(std::uint32_t qp, Queues& queues, const ibv_wc& completion, b
   while (match != sends.end() && !is_it(*match) && may_be_missing(*match)) ++match;
   queues.failed = queues.failed || failed;
   if (match != sends.end() && is_it(*match)) {
-    sends.erase(sends.begin(), match + 1);
+    sends.erase_before(match + 1);
     return;
   }
   if (is_early(queues, completion)) return;

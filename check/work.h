@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "check/census.h"
+#include "check/fifo.h"
 #include "check/violations.h"
 
 namespace anyrdma::check {
@@ -71,9 +72,9 @@ class Work {
     bool reported = false;
     Receives from = Receives::kOwn;
     std::uint64_t srq = 0;
-    std::deque<Send> sends;
-    std::deque<std::uint64_t> receives;
-    std::deque<ibv_wc> early;  ///< completions whose requests are not reported yet
+    Fifo<Send> sends;
+    Fifo<std::uint64_t> receives;
+    std::vector<ibv_wc> early;  ///< completions whose requests are not reported yet
   };
   [[nodiscard]] bool is_early(Queues& queues, const ibv_wc& completion);
   void settle(std::uint32_t qp, Queues& queues);

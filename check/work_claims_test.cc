@@ -205,64 +205,67 @@ TEST_F(WorkTest, AQueueThatDropsCompletionsMayLeaveSomeOut) {
 
 class PayloadTest : public Claims {
  protected:
+  const Stream kStream{.from = {.qp = 17}, .to = {.qp = 18}, .psn = 7};
+  const Stream kOtherStream{.from = {.qp = 18}, .to = {.qp = 17}, .psn = 9};
+  const std::string kPrefix = "payload: " + kStream.to_string() + ": ";
   Payload payload{found};
 };
 
 TEST_F(PayloadTest, IsSilentWhenMessagesArriveWholeAndInOrder) {
-  payload.on_sent("a", {4, 111});
-  payload.on_sent("a", {5, std::nullopt});
-  payload.on_received("a", {4, 111});
-  payload.on_received("a", {5, 222});
+  payload.on_sent(kStream, {4, 111});
+  payload.on_sent(kStream, {5, std::nullopt});
+  payload.on_received(kStream, {4, 111});
+  payload.on_received(kStream, {5, 222});
 
   EXPECT_THAT(found.lines(), IsEmpty());
 }
 
 TEST_F(PayloadTest, AChangedAShorterAndAnInventedMessageAreReported) {
-  payload.on_sent("a", {4, 111});
-  payload.on_sent("a", {5, 222});
-  payload.on_received("a", {4, 112});
-  payload.on_received("a", {4, 222});
-  payload.on_received("a", {6, 333});
+  payload.on_sent(kStream, {4, 111});
+  payload.on_sent(kStream, {5, 222});
+  payload.on_received(kStream, {4, 112});
+  payload.on_received(kStream, {4, 222});
+  payload.on_received(kStream, {6, 333});
   payload.finish();
 
-  EXPECT_THAT(found.lines(), ElementsAre("payload: a: a message of 4 bytes arrived changed",
-                                         "payload: a: 4 bytes received of a message of 5",
-                                         "payload: a: 6 bytes received that no peer sent"));
+  EXPECT_THAT(found.lines(), ElementsAre(kPrefix + "a message of 4 bytes arrived changed",
+                                         kPrefix + "4 bytes received of a message of 5",
+                                         kPrefix + "6 bytes received that no peer sent"));
 }
 
 TEST_F(PayloadTest, WhereMessagesMayBeLostTheOthersKeepTheirOrder) {
-  payload.on_sent("a", {4, 111});
-  payload.on_sent("a", {5, 222});
-  payload.on_sent("a", {6, 333});
-  payload.on_received_of_some("a", {5, 222});
+  payload.on_sent(kStream, {4, 111});
+  payload.on_sent(kStream, {5, 222});
+  payload.on_sent(kStream, {6, 333});
+  payload.on_received_of_some(kStream, {5, 222});
   EXPECT_THAT(found.lines(), IsEmpty());
 
-  payload.on_received_of_some("a", {4, 111});
-  payload.on_received_of_some("a", {6, 334});
+  payload.on_received_of_some(kStream, {4, 111});
+  payload.on_received_of_some(kStream, {6, 334});
 
   EXPECT_THAT(found.lines(),
-              ElementsAre("payload: a: a message of 4 bytes arrived that no peer sent, or that was "
-                          "sent earlier",
-                          "payload: a: a message of 6 bytes arrived that no peer sent, or that was "
-                          "sent earlier"));
+              ElementsAre(kPrefix + "a message of 4 bytes arrived that no peer sent, or that was "
+                                    "sent earlier",
+                          kPrefix + "a message of 6 bytes arrived that no peer sent, or that was "
+                                    "sent earlier"));
 }
 
 TEST_F(PayloadTest, WhereTheNetworkKeepsNoOrderTheyMayComeLateAndTwice) {
   payload.on_disorder();
-  payload.on_sent("a", {4, 111});
-  payload.on_sent("a", {5, 222});
-  payload.on_sent("a", {6, std::nullopt});
+  payload.on_sent(kStream, {4, 111});
+  payload.on_sent(kStream, {5, 222});
+  payload.on_sent(kStream, {6, std::nullopt});
   for (int twice = 0; twice < 2; ++twice) {
-    payload.on_received_of_some("a", {6, 333});
-    payload.on_received_of_some("a", {5, 222});
-    payload.on_received_of_some("a", {4, std::nullopt});
+    payload.on_received_of_some(kStream, {6, 333});
+    payload.on_received_of_some(kStream, {5, 222});
+    payload.on_received_of_some(kStream, {4, std::nullopt});
   }
   EXPECT_THAT(found.lines(), IsEmpty());
 
-  payload.on_received_of_some("a", {5, 223});
-  payload.on_received_of_some("b", {5, 222});
-  payload.on_end("a");
-  payload.on_received_of_some("a", {5, 222});
+  payload.on_received_of_some(kStream, {5, 223});
+  payload.on_received_of_some(kOtherStream, {5, 222});
+  payload.on_end(kStream);
+  payload.on_received_of_some(kStream, {5, 222});
 
   EXPECT_THAT(found.lines(), SizeIs(3));
 }
