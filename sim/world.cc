@@ -95,6 +95,7 @@ World::World(std::uint64_t seed, const WorldOptions& options)
   if (!records_) return;
   if (unasked != nullptr) unasked->begun(sink, *recorder_, seed);
   recorder_->about("seed", std::to_string(seed));
+  if (options_.ownership == Ownership::kOn) recorder_->about("watched", ownership_checkers());
   scheduler_.fibers().set_wait_observer(recorder_.get());
 }
 

@@ -28,6 +28,18 @@ says_not() { ! grep -qE -- "$1" "$work/out" || fail "it says '$1': $(head -c 900
 # A finding, but not the remark about a mistake that the library itself prints.
 finding='^(legality|ledger|private data|agreement|work|payload|atomics|keys|announcements|afterlife|leaks|misuse): '
 
+# The recordings of the client and the server in $work/records, after a mistake of the connection manager or the device at the client.
+judges_altered() { # CHECKER PATTERN
+  local client
+  client=$(echo "$work"/records/client.*.recording)
+  cp "$client" "$work/unaltered"
+  tests/recorded/alter "$1" "$work/unaltered" "$client" || fail "the recording cannot be altered for '$1'"
+  ends 1 "$anyrdma" check "$work/records"
+  says "^$1: .*$2"
+  grep -E "$finding" "$work/out" | grep -vE "^$1: " >"$work/others" && fail "'$1' has other findings: $(cat "$work/others")"
+  cp "$work/unaltered" "$client"
+}
+
 pair_in_one() { # MISTAKE STATUS: both processes of one command
   rm -f "$work/fifo" && mkfifo "$work/fifo"
   ends "$2" "$anyrdma" run "${on[@]}" --check -- sh -c \

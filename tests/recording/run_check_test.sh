@@ -17,7 +17,16 @@ says '^payload: .*a message of 64 bytes arrived changed$'
 # The same from recordings of two commands.
 pair_in_two none
 ends 0 "$anyrdma" check "$work/records"
-[ -s "$work/out" ] && fail "a correct pair has something to say: $(cat "$work/out")"
+says '^not judged: buffers, keys and queues \(source, .*\), since no simulated device has watched them'
+[ "$(wc -l <"$work/out")" = 1 ] || fail "a correct pair has something to say: $(cat "$work/out")"
+# What no program can do by itself: the recording is altered as if the device or the connection manager had made the mistake.
+judges_altered legality 'client#1: DISCONNECTED although it is address resolved'
+judges_altered ledger 'client#1: an event was acknowledged that was not fetched'
+judges_altered 'private data' 'server#.*: request on .*, but given was '
+judges_altered agreement 'server#.*: its event on .*, but the peer sent '
+judges_altered work 'client QP .*: send .* completed, but was not posted'
+judges_altered payload 'a message of 64 bytes arrived changed'
+judges_altered announcements 'client QP .*: LAST_WQE_REACHED comes again'
 pair_in_two twice
 ends 1 "$anyrdma" check "$work"/records/client.*.recording "$work"/records/server.*.recording
 says '^misuse: client: rdma_ack_cm_event: id 1: ADDR_RESOLVED'
