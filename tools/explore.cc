@@ -557,12 +557,13 @@ Exit replay(const ReplayCommand& command) {
     options.strict = command.strict;
     options.raw = command.raw;
     options.buffered = command.buffered;
+    options.cores = command.cores;
     options.gdb = command.gdb;
     options.socket = command.socket;
     options.destination = command.destination;
     return static_cast<Exit>(simulate(options));
   }
-  if (command.gdb) {
+  if (command.gdb || !command.cores.empty()) {
     say("a built-in scenario has no programs that gdb could debug: it needs a scenario file.");
     return Exit::kUsage;
   }

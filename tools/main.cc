@@ -24,6 +24,7 @@
 #include "tools/terminal_page.h"
 #include "tools/trace.h"
 #include "tools/version.h"
+#include "tools/words.h"
 #include "verbs/soft/device_profile.h"
 
 namespace anyrdma::tools {
@@ -42,21 +43,11 @@ struct Words {
   std::string line;  ///< the whole command line, quoted for a shell
 };
 
-std::string shell_word(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of(
-                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                          "0123456789-_=./,:+@%") == std::string::npos;
-  if (plain) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
-Words split(int argc, char** argv) {
+Words take_words(int argc, char** argv) {
   Words words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    words.line += " " + shell_word(word);
+    words.line += " " + anyrdma::tools::shell_word(word);
     if (!words.separated && word == "--") {
       words.separated = true;
     } else {
@@ -398,7 +389,7 @@ int main(int argc, char** argv) {
   anyrdma::tools::end_at_limits();
   try {
     anyrdma::tools::Command command;
-    return command.main(anyrdma::tools::split(argc, argv));
+    return command.main(anyrdma::tools::take_words(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "anyrdma: %s\n", error.what());
     return static_cast<int>(anyrdma::tools::Exit::kFailed);

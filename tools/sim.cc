@@ -123,6 +123,10 @@ bool read_time(const std::string& option, const std::string& text, verbs::Durati
 }
 
 bool take_destination(const SimOptions& options) {
+  if (options.gdb && !options.cores.empty()) {
+    say("--core is not for --gdb, which sees the programs themselves. Leave one of the two out.");
+    return false;
+  }
   if (options.destination.empty()) return true;
   if (!options.gdb) {
     say("--goto needs --gdb: it says where gdb stops the run.");
@@ -173,14 +177,17 @@ SimulationOptions settings_of(const SimOptions& options) {
           .command = options.command,
           .output = options.output,
           .times = options.times,
+          .cores = options.cores,
           .check_menu = true,
           .stacks = true,
           .verify = true,
           .interrupted = Interruption::came};
 }
 
-void print_problem(const SimOptions& options, const std::string& problem) {
-  std::fprintf(stderr, "anyrdma: %s", printable(problem).c_str());
+/// `cores`: lines about the core files.
+void print_problem(const SimOptions& options, const std::string& problem,
+                   const std::string& cores) {
+  std::fprintf(stderr, "anyrdma: %s%s", printable(problem).c_str(), printable(cores).c_str());
   if (!options.gdb && !options.command.empty())
     std::fprintf(stderr, "debug: %s\n", printable(debug_command(options.command)).c_str());
 }
@@ -256,6 +263,7 @@ int simulate(const SimOptions& options) {
   const bool captured =
       options.capture.empty() || write_capture(options.capture, simulation->world());
   const bool interrupted = Interruption::came();
+  const std::string cores = simulation->cores();
   const std::string verified = interrupted ? "" : simulation->verify(outcome.problem);
   simulation.reset();  // some checkers speak at the world's end
   premises.reset();
@@ -265,7 +273,7 @@ int simulate(const SimOptions& options) {
     say("the trial does not belong to this scenario: " + none + ".");
     return static_cast<int>(Exit::kUsage);
   }
-  if (!outcome.problem.empty()) print_problem(options, outcome.problem);
+  if (!outcome.problem.empty()) print_problem(options, outcome.problem, cores);
   const bool reported = report(options, *trial, outcome, begin, reports);
   if (Interruption::came()) Interruption::end();
   const bool well = outcome.problem.empty() && captured && reported;

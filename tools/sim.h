@@ -27,6 +27,7 @@ struct SimOptions {
   std::string patience;       ///< with who computes, "10s"; empty: 60s
   std::string output;         ///< directory for what programs say; empty: to stdout and stderr
   std::string junit;          ///< file for a JUnit report; empty: none
+  std::string cores;          ///< directory for core files at a failure; empty: none
   bool times = false;         ///< precede the lines in the files of `output`
   bool buffered = false;      ///< standard output is buffered as stdio does it for a pipe
   bool strict = false;        ///< a remark ends the run

@@ -14,7 +14,6 @@
 #include <set>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include "base/printable.h"
 #include "base/text.h"
@@ -30,8 +29,10 @@
 #include "sim/recorder.h"
 #include "sim/world.h"
 #include "tools/common_directories.h"
+#include "tools/core_files.h"
 #include "tools/judgement.h"
 #include "tools/output_files.h"
+#include "tools/planned_ends.h"
 #include "tools/run_progress.h"
 #include "tools/start.h"
 #include "tools/verification.h"
@@ -51,20 +52,6 @@ constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
 constexpr sim::Duration kQuietAtMost = std::chrono::hours(1);
 /// For servers that are told to end.
 constexpr sim::Duration kFarewell = std::chrono::seconds(10);
-
-/// And not by itself before.
-bool went_down(const Program& program) {
-  const std::optional<int>& status = program.status();
-  return program.crashed() && status && WIFSIGNALED(*status) && WTERMSIG(*status) == SIGKILL;
-}
-
-/// Whether the plan has killed it: `number` is which of its host's programs of that name it is.
-bool is_killed_by(const fault::KillPrograms& kill, const Program& program, std::uint32_t number) {
-  const std::string_view name = program.name();
-  const std::size_t slash = name.find('/');
-  if (name.substr(0, slash) != kill.host) return false;
-  return kill.program.empty() || (name.substr(slash + 1) == kill.program && number == kill.number);
-}
 
 void print_call(verbs::Instant time, std::string_view thread, std::string_view call) {
   std::fprintf(stderr, "%s %s%s", seconds_text(time.time_since_epoch()).c_str(),
@@ -98,6 +85,8 @@ class Simulation::Run {
       output_ = OutputFiles::create(options_.output, options_.times);
       if (!output_) return Exit::kUsage;
     }
+    if (!options_.cores.empty() && !(cores_ = CoreFiles::create(options_.cores)))
+      return Exit::kUsage;
     if (const std::string problem = problem_with(scenario_); !problem.empty()) {
       say(problem);
       return Exit::kUsage;
@@ -187,6 +176,7 @@ class Simulation::Run {
     return text;
   }
 
+  [[nodiscard]] std::string cores() const { return cores_ ? cores_->lines() : std::string(); }
   [[nodiscard]] std::string endings() const {
     std::string text;
     for (const auto& program : sandbox_.programs())
@@ -250,6 +240,7 @@ class Simulation::Run {
 
   /// A problem, by its first line, which is said once.
   void tell(std::string_view problem) {
+    take_failure();
     if (!told_.insert(std::string(problem.substr(0, problem.find('\n')))).second) return;
     if (world_.recorder() != nullptr) world_.recorder()->finding(problem);
   }
@@ -284,12 +275,26 @@ class Simulation::Run {
       world_.recorder()->crash(name, how, stacks);
   }
 
+  /// `thread`: the one that has failed; empty: none.
+  void take_failure(std::string_view thread = {}) {
+    if (cores_) cores_->take_failure(sandbox_, thread);
+  }
+
+  /// The program ends when it goes on.
+  void take_exit(const Program& program, std::string_view thread, int status) {
+    ProgramEnd end = end_of(program);
+    end.status = status;
+    if (!judgement_.ends_as_expected(end)) take_failure(thread);
+  }
+
   /// The process dies when it goes on.
   void take_crash(const sim::programs::Crash& crash) {
     std::string stacks = options_.stacks ? full_text(crash) : brief_text(crash);
     if (!crash.of_child) {
+      take_exit(*crash.program, crash.thread, crash.signal);
       crashes_[crash.program] = std::move(stacks);
     } else if (!judgement_.may_crash(crash.program->name(), number_of(*crash.program))) {
+      take_failure(crash.thread);
       crashes_of_children_ += crash.process + " " + ending_text(crash.signal) + "\n" + stacks;
       tell_crash(crash.process, crash.signal, stacks);
     }
@@ -347,7 +352,8 @@ class Simulation::Run {
             .status = program.status(),
             .background = program.background(),
             .told_to_end = told_to_end_.contains(&program),
-            .ended_by_plan = went_down(program) || killed_by_plan(program),
+            .ended_by_plan =
+                went_down(program) || killed_by_plan(world_.faults(), program, number_of(program)),
             .crash = crash_of(program)};
   }
 
@@ -365,17 +371,6 @@ class Simulation::Run {
       if (each.get() == &program) break;
     }
     return number;
-  }
-
-  [[nodiscard]] bool killed_by_plan(const Program& program) const {
-    const std::optional<int>& status = program.status();
-    if (!status || !WIFSIGNALED(*status) || WTERMSIG(*status) != SIGKILL) return false;
-    const unsigned number = number_of(program);
-    const auto faults = world_.faults().status();
-    return std::ranges::any_of(faults, [&](const sim::FaultStatus& each) {
-      const auto* kill = std::get_if<fault::KillPrograms>(&each.fault.action);
-      return kill != nullptr && each.fired != 0 && is_killed_by(*kill, program, number);
-    });
   }
 
   // --- building ---------------------------------------------------------------------------------
@@ -448,6 +443,8 @@ class Simulation::Run {
             .huge_pages = scenario_.huge_pages,
             .on_output = [this](const OutputLine& line) { take(line); },
             .on_crash = [this](const sim::programs::Crash& crash) { take_crash(crash); },
+            .on_exit = [this](const Program& program, std::string_view thread,
+                              int status) { take_exit(program, thread, status); },
             .all_stacks = options_.stacks,
             .debugger = options_.debugger,
             .on_call = options_.calls ? print_call : nullptr,
@@ -550,6 +547,7 @@ class Simulation::Run {
   Judgement judgement_{scenario_.expectations};
   std::set<const Program*> told_to_end_;
   std::optional<OutputFiles> output_;
+  std::optional<CoreFiles> cores_;
   std::optional<Verification> verification_;
   std::vector<transport::realtime::Descriptor> inputs_;
   std::set<std::string> told_;                     ///< first lines of findings
@@ -583,6 +581,9 @@ std::string Simulation::verify(std::string_view problem) {
   const std::string statuses = run_->statuses();
   run_.reset();  // which completes the recording
   return verification ? verification->run(statuses, trial_, problem, interrupted_) : std::string();
+}
+std::string Simulation::cores() const {
+  return run_->cores();
 }
 std::string Simulation::endings() const {
   return run_->endings();

@@ -52,6 +52,7 @@ struct SimulationOptions {
   std::string command{};    ///< ... and which command reproduces it
   std::string output{};     ///< directory for what programs say, a file each; empty: none
   bool times = false;       ///< precede the lines in these files
+  std::string cores{};      ///< directory for core files at a failure; empty: none
   bool check_menu = false;  ///< whether what may be drawn could happen
   bool stacks = false;      ///< print the stacks of all threads at a deadlock, a limit and a crash
   bool verify = false;      ///< the file's commands will judge: Simulation::verify
@@ -87,6 +88,8 @@ class Simulation {
   /// `problem`, the problems found so far. Returns the problems that the commands report; empty:
   /// none. Call it last.
   [[nodiscard]] std::string verify(std::string_view problem);
+  /// Lines that say where the core files of a failed run are.
+  [[nodiscard]] std::string cores() const;
   /// A line for each program: how it ended.
   [[nodiscard]] std::string endings() const;
   [[nodiscard]] sim::World& world();

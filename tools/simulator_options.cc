@@ -28,6 +28,13 @@ void describe_gdb(CLI::App& of, std::string& socket, std::string& destination) {
       ->type_name("PLACE");
 }
 
+void describe_cores(CLI::App& of, std::string& cores) {
+  of.add_option("--core", cores,
+                "writes core files of all programs into this directory when the run first\n"
+                "fails, for gdb: HOST-PROGRAM-PID.core")
+      ->type_name("DIR");
+}
+
 void describe_buffered(CLI::App& of, bool& buffered) {
   of.add_flag("--buffered", buffered,
               "lets programs buffer their standard output as for a pipe; without it, each\n"
@@ -156,6 +163,7 @@ void describe(CLI::App& replay, ReplayCommand& command) {
                   "prints the programs' system calls that wait or read a clock");
   replay.add_flag("--raw", command.raw,
                   "does not escape control characters in the programs' output");
+  describe_cores(replay, command.cores);
   describe_gdb(replay, command.socket, command.destination);
 }
 
@@ -237,6 +245,7 @@ void describe(CLI::App& sim, SimOptions& command) {
                "prints the programs' system calls that wait or read a clock");
   sim.add_flag("--quiet", command.quiet, "prints only the output of the programs");
   sim.add_flag("--raw", command.raw, "does not escape control characters in the programs' output");
+  describe_cores(sim, command.cores);
   describe_gdb(sim, command.socket, command.destination);
 }
 

@@ -12,6 +12,9 @@ namespace anyrdma::tools {
 /// is expanded. nullopt: a quote is not closed.
 [[nodiscard]] std::optional<std::vector<std::string>> words_of(std::string_view line);
 
+/// A word in quotes if a shell needs them.
+[[nodiscard]] std::string shell_word(const std::string& word);
+
 /// The parts between separators, empty ones, too.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 

@@ -218,11 +218,15 @@ void Sandbox::note_signal(Thread& thread, int signal) {
     tell_crash(thread, signal);
 }
 
-/// Of those signals that end a process without being delivered: a filter's, for example.
+/// Of a filter's signal, for example, which ends a process without being delivered; or the process
+/// ends by itself.
 void Sandbox::note_ending(Thread& thread, int status) {
-  if (options_.on_crash && WIFSIGNALED(status) && is_crash(WTERMSIG(status)) &&
-      !thread.process().crash_told)
+  const Process& process = thread.process();
+  if (options_.on_crash && WIFSIGNALED(status) && is_crash(WTERMSIG(status)) && !process.crash_told)
     tell_crash(thread, WTERMSIG(status));
+  const bool all_end = !thread.ends_alone() || !others_live(thread);
+  if (options_.on_exit && WIFEXITED(status) && process.parent == nullptr && all_end)
+    options_.on_exit(*process.program, thread.name(), status);
 }
 
 void Sandbox::tell_crash(Thread& thread, int signal) {

@@ -131,6 +131,9 @@ struct SandboxOptions {
   /// Called when a process is about to be ended by a signal for which is_crash() is true; its
   /// threads have stopped. Empty: no stacks are read.
   std::function<void(const Crash&)> on_crash{};
+  /// Called when a program is about to end by itself, in that thread of its first process; the
+  /// memory and the stack are still there. `status`: as of wait(2). May be empty.
+  std::function<void(const Program&, std::string_view thread, int status)> on_exit{};
   /// Whether Crash contains the registers and the stacks of all threads, or only ten frames of the
   /// crashed thread.
   bool all_stacks = true;

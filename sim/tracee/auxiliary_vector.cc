@@ -2,6 +2,9 @@
 
 #include <elf.h>
 
+#include <cstring>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 namespace anyrdma::sim::tracee {
@@ -38,6 +41,18 @@ bool tame(const Tracee& tracee, const std::array<std::byte, 16>& random) {
     }
     if (entry->a_type == AT_RANDOM && !tracee.write(entry->a_un.a_val, random)) return false;
   }
+}
+
+std::string auxiliary_vector_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/auxv", std::ios::binary);
+  std::string vector(std::istreambuf_iterator<char>(file), {});
+  constexpr std::uint64_t kNothing = AT_IGNORE;
+  for (std::size_t at = 0; at + sizeof(Elf64_auxv_t) <= vector.size(); at += sizeof(Elf64_auxv_t)) {
+    std::uint64_t kind = 0;
+    std::memcpy(&kind, vector.data() + at, sizeof kind);
+    if (kind == AT_SYSINFO_EHDR) std::memcpy(vector.data() + at, &kNothing, sizeof kNothing);
+  }
+  return vector;
 }
 
 }  // namespace anyrdma::sim::tracee

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 #include "sim/tracee/tracee.h"
 
@@ -13,5 +14,9 @@ namespace anyrdma::sim::tracee {
 /// AT_RANDOM bytes. Call when the thread has stopped with StopKind::kProgram, before its first
 /// instruction. Returns false if the program's stack does not have the expected layout.
 [[nodiscard]] bool tame(const Tracee& tracee, const std::array<std::byte, 16>& random);
+
+/// Returns the bytes of a process's auxiliary vector as the program has it, without a vDSO. Empty:
+/// the process has ended.
+[[nodiscard]] std::string auxiliary_vector_of(pid_t pid);
 
 }  // namespace anyrdma::sim::tracee

@@ -57,6 +57,7 @@ ROOMS = {
     "sim/tracee": ["verbs", "transport/realtime", "transport/soft", "sim/tracee"],
     "sim/stacks": ["sim/stacks"],
     "sim/instructions": ["sim/instructions"],
+    "sim/debug/core": ["verbs", "transport/realtime", "sim", "sim/programs", "sim/tracee", "sim/debug/core"],
     "sim/debug/protocol": ["sim/debug/protocol"],
     "sim/debug/session": ["verbs", "transport/realtime", "sim/debug/protocol", "sim/debug/session"],
     "sim/debug/cluster": ["verbs", "transport/fault/plan", "transport/soft", "recording",

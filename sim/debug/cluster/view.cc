@@ -1,12 +1,7 @@
 // The programs as gdb sees them: memory, registers, files.
-#include <elf.h>
-
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "sim/debug/cluster/cluster.h"
@@ -15,6 +10,7 @@
 #include "sim/programs/sandbox.h"
 #include "sim/programs/signals.h"
 #include "sim/programs/thread.h"
+#include "sim/tracee/auxiliary_vector.h"
 
 namespace anyrdma::sim::debug {
 
@@ -70,17 +66,7 @@ std::string Cluster::executable(std::int64_t process) {
 std::string Cluster::auxiliary_vector(std::int64_t process) {
   const Debuggee* const it = find(process);
   if (it == nullptr) return {};
-  std::ifstream file("/proc/" + std::to_string(it->process->pid) + "/auxv", std::ios::binary);
-  std::string vector(std::istreambuf_iterator<char>(file), {});
-  // The program has not got the kernel's vDSO (sim/tracee/auxiliary_vector.h).
-  constexpr std::uint64_t kNothing = AT_IGNORE;
-  for (std::size_t at = 0; at + sizeof(std::uint64_t) <= vector.size();
-       at += 2 * sizeof(std::uint64_t)) {
-    std::uint64_t kind = 0;
-    std::memcpy(&kind, vector.data() + at, sizeof kind);
-    if (kind == AT_SYSINFO_EHDR) std::memcpy(vector.data() + at, &kNothing, sizeof kNothing);
-  }
-  return vector;
+  return tracee::auxiliary_vector_of(it->process->pid);
 }
 
 void Cluster::kill(std::int64_t process) {
