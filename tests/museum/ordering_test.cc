@@ -301,7 +301,8 @@ TEST_F(Ordering, EventsLeaveTheChannelTogetherWithTheirId) {
   EXPECT_THAT(run_into_hang(), HasSubstr("server/accept waits for an event on an event channel"));
 }
 
-// Not shown 20: One of these bugs was in rsockets, which anyrdma does not have. The other was in a
+// Not shown 20: One of these bugs was in a service thread of rsockets, which anyrdma does not have:
+// a thread that waits keeps its rsocket until the wait has ended. The other was in a
 // descriptor behind rdma_resolve_addrinfo that stayed readable without an event. In anyrdma the
 // channel's descriptor is readable only while an event is queued.
 // https://github.com/linux-rdma/rdma-core/commit/0b10cda9a56f2d20785026f56aab21cd9955dd87

@@ -40,6 +40,7 @@ ROOMS = {
     "transport/testing": ["verbs", "transport", "transport/testing"],
     "cm": ["verbs", "transport", "cm"],
     "cm/asio": ["verbs", "transport", "cm", "cm/asio"],
+    "cm/rsocket": ["verbs", "cm/rsocket"],
     "cm/c_api": None,
     "recording": ["verbs", "recording"],
     "check": ["verbs", "verbs/wire", "transport", "base", "recording", "check"],

@@ -58,7 +58,7 @@ whole = rule(
     toolchains = ["@bazel_tools//tools/cpp:toolchain_type"],
 )
 
-def shared_library(name, deps, version_script, carried = "../carried", linker = None, needs = None, **kwargs):
+def shared_library(name, deps, version_script, carried = "../carried", linker = None, needs = [], **kwargs):
     """A shared library whose file name and soname are `name`.
 
     Args:
@@ -68,7 +68,7 @@ def shared_library(name, deps, version_script, carried = "../carried", linker = 
       carried: where, seen from the library, a tarball has what Debian's package depends on (packaging/package).
       linker: another than Bazel's choice, gold: that exports what the standard library instantiates, whatever a script
         for C++ says; bfd does not, but loses a function's older symbol versions.
-      needs: label of another shared_library that lies in the same directory at run time.
+      needs: labels of other shared_library targets that lie in the same directory at run time.
       **kwargs: passed on.
     """
     whole(
@@ -90,9 +90,9 @@ def shared_library(name, deps, version_script, carried = "../carried", linker = 
     inputs = [version_script]
     if linker:
         linkopts.append("-fuse-ld=" + linker)
-    if needs:
-        linkopts.append("$(location %s)" % needs)
-        inputs.append(needs)
+    for library in needs:
+        linkopts.append("$(location %s)" % library)
+        inputs.append(library)
     cc_binary(
         name = name,
         additional_linker_inputs = inputs,

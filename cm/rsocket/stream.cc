@@ -1,0 +1,217 @@
+#include "cm/rsocket/stream.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <utility>
+
+namespace anyrdma::rsocket {
+namespace {
+
+Name name_of(const sockaddr& address) {
+  Name name;
+  name.length = address.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+  std::memcpy(&name.storage, &address, name.length);
+  return name;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Stream>> Stream::with_channel(int family) {
+  rdma_event_channel* const channel = rdma_create_event_channel();
+  if (channel == nullptr) return errno_code(errno);
+  std::shared_ptr<Stream> stream(new Stream(family, channel));
+  if (channel->fd < 0) return errno_code(ENOSYS);
+  if (::fcntl(channel->fd, F_SETFL, O_NONBLOCK) != 0) return errno_code(errno);
+  return stream;
+}
+
+Result<std::shared_ptr<Stream>> Stream::create(int family) {
+  auto stream = with_channel(family);
+  if (!stream) return stream;
+  if (rdma_create_id((*stream)->channel_, &(*stream)->id_, nullptr, RDMA_PS_TCP) != 0) {
+    return errno_code(errno);
+  }
+  return stream;
+}
+
+Stream::~Stream() {
+  connection_.reset();
+  if (id_ != nullptr) (void)rdma_destroy_id(id_);
+  rdma_destroy_event_channel(channel_);
+}
+
+Result<void> Stream::bind(const sockaddr* address, socklen_t length) {
+  const Lock lock(mutex_);
+  if (phase_ != Phase::kInitial) return errno_code(EINVAL);
+  if (address->sa_family != family_) return errno_code(EAFNOSUPPORT);
+  if (length < name_of(*address).length) return errno_code(EINVAL);
+  Name copy = name_of(*address);
+  if (rdma_bind_addr(id_, reinterpret_cast<sockaddr*>(&copy.storage)) != 0) {
+    return errno_code(errno);
+  }
+  phase_ = Phase::kBound;
+  return {};
+}
+
+Result<void> Stream::listen(int backlog) {
+  const Lock lock(mutex_);
+  if (phase_ == Phase::kListening) return {};
+  if (phase_ != Phase::kBound && phase_ != Phase::kInitial) return errno_code(EINVAL);
+  if (rdma_listen(id_, std::max(backlog, 0)) != 0) return errno_code(errno);
+  phase_ = Phase::kListening;
+  return {};
+}
+
+bool Stream::is_connected() const {
+  return phase_ == Phase::kConnected && connection_->ends().connected();
+}
+
+int Stream::take_error() {
+  if (error_ != 0) return std::exchange(error_, 0);
+  return phase_ == Phase::kConnected ? connection_->ends().error : 0;
+}
+
+void Stream::send_end(Control control) {
+  if (is_connected() && connection_->flow().can_control()) connection_->send_control(control);
+}
+
+Result<void> Stream::shutdown(int how) {
+  if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR) return errno_code(EINVAL);
+  Lock lock(mutex_);
+  if (phase_ != Phase::kConnected) return errno_code(ENOTCONN);
+  end(lock, how);
+  return {};
+}
+
+void Stream::end(Lock& lock, int how) {
+  (void)process();
+  if (!is_connected()) return;
+  Ends& ends = connection_->ends();
+  const Ends before = ends;
+  if (how != SHUT_WR) ends.readable = false;
+  if (how != SHUT_RD) ends.writable = false;
+  ends.shut = ends.shut || !ends.writable;
+  wake();
+  const bool all = !ends.readable && !ends.writable;
+  const bool tell = all ? before.readable || before.writable : before.writable && !ends.writable;
+  if (!tell) return;
+  wait_to_the_end(lock, std::nullopt,
+                  [this] { return !is_connected() || connection_->flow().can_control(); });
+  send_end(all ? Control::kDisconnect : Control::kShutdown);
+}
+
+// Also if the socket is non-blocking, and if signals come: the program cannot repeat the call.
+void Stream::wait_to_the_end(Lock& lock, const Deadline& deadline,
+                             const std::function<bool()>& condition) {
+  for (;;) {
+    const auto waited = wait(lock, true, deadline, condition);
+    if (waited || waited.error() != errno_code(EINTR)) return;
+  }
+}
+
+// The peer must get all that was sent before the end of the queue pair.
+void Stream::close() {
+  Lock lock(mutex_);
+  if (phase_ == Phase::kAccepting) {
+    wait_to_the_end(lock, options_.linger(), [this] { return phase_ != Phase::kAccepting; });
+  }
+  if (phase_ == Phase::kConnected) {
+    end(lock, SHUT_RDWR);
+    wait_to_the_end(lock, options_.linger(), [this] { return connection_->drained(); });
+    (void)rdma_disconnect(id_);
+  }
+  closed_ = true;
+  wake();
+}
+
+// --- waiting -------------------------------------------------------------------------------------
+
+bool Stream::process() {
+  const bool completions = connection_ != nullptr && connection_->process();
+  return (phase_ != Phase::kListening && take_events()) || completions;
+}
+
+short Stream::state(short events) const {
+  int found = 0;
+  switch (phase_) {
+    case Phase::kInitial:
+    case Phase::kBound:
+      return static_cast<short>(POLLHUP | (events & POLLOUT));  // as TCP
+    case Phase::kListening:
+      return static_cast<short>(has_event() ? events & (POLLIN | POLLRDNORM) : 0);
+    case Phase::kResolvingAddress:
+    case Phase::kResolvingRoute:
+    case Phase::kConnecting:
+    case Phase::kAccepting:
+      return 0;
+    case Phase::kFailed:
+      return static_cast<short>((events & (POLLIN | POLLOUT)) | POLLERR | POLLHUP);
+    case Phase::kConnected:
+      break;
+  }
+  const Ends& ends = connection_->ends();
+  const Flow& flow = connection_->flow();
+  if (flow.has_data() || !ends.readable) found |= events & (POLLIN | POLLRDNORM);
+  if (!ends.readable) found |= events & POLLRDHUP;
+  if (flow.can_send() || !ends.writable) found |= events & (POLLOUT | POLLWRNORM);
+  if (ends.disconnected) found |= POLLHUP;
+  if (ends.error != 0) found |= POLLERR;
+  return static_cast<short>(found);
+}
+
+void Stream::descriptors(std::vector<pollfd>& all) const {
+  all.push_back({.fd = channel_->fd, .events = POLLIN, .revents = 0});
+  if (connection_ != nullptr) {
+    all.push_back({.fd = connection_->fd(), .events = POLLIN, .revents = 0});
+  }
+}
+
+bool Stream::request_notifications() {
+  return connection_ != nullptr && connection_->arm();
+}
+
+bool Stream::take_notifications() {
+  return connection_ != nullptr && connection_->take_notifications();
+}
+
+// --- options -------------------------------------------------------------------------------------
+
+Result<void> Stream::set_option(int level, int name, std::span<const std::byte> value) {
+  const Lock lock(mutex_);
+  return options_.set(level, name, value, connection_ != nullptr, id_);
+}
+
+Result<std::size_t> Stream::option(int level, int name, std::span<std::byte> value) {
+  const Lock lock(mutex_);
+  if (level != SOL_SOCKET || name != SO_ERROR) return options_.get(level, name, value);
+  if (process()) wake();
+  const int error = take_error();
+  const std::size_t length = std::min(sizeof error, value.size());
+  std::memcpy(value.data(), &error, length);
+  return length;
+}
+
+// --- names ---------------------------------------------------------------------------------------
+
+Result<Name> Stream::own_name() {
+  const Lock lock(mutex_);
+  const sockaddr* const own = rdma_get_local_addr(id_);
+  Name name;
+  if (own->sa_family == 0) {
+    name.storage.ss_family = static_cast<sa_family_t>(family_);
+    return name_of(*name.raw());
+  }
+  return name_of(*own);
+}
+
+Result<Name> Stream::peer_name() {
+  const Lock lock(mutex_);
+  if (phase_ != Phase::kConnected && phase_ != Phase::kAccepting) return errno_code(ENOTCONN);
+  return name_of(*rdma_get_peer_addr(id_));
+}
+
+}  // namespace anyrdma::rsocket

@@ -1,0 +1,107 @@
+// A stream socket over one reliable connection.
+#pragma once
+
+#include <rdma/rdma_cma.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cm/rsocket/connection.h"
+#include "cm/rsocket/options.h"
+#include "cm/rsocket/socket.h"
+
+namespace anyrdma::rsocket {
+
+/// A SOCK_STREAM rsocket. Its descriptor is that of its event channel. The program's calls make all
+/// progress: there is no thread behind a stream, so a connection is established when the server's
+/// program calls raccept. Source: rsocket(7).
+class Stream final : public Socket {
+ public:
+  /// Creates a stream of AF_INET or AF_INET6. ENODEV, EMFILE, ENOMEM; ENOSYS where event channels
+  /// have no descriptors (fibers of the simulator).
+  [[nodiscard]] static Result<std::shared_ptr<Stream>> create(int family);
+  ~Stream() override;
+
+  [[nodiscard]] int fd() const override { return channel_->fd; }
+  [[nodiscard]] Result<void> bind(const sockaddr* address, socklen_t length) override;
+  [[nodiscard]] Result<void> listen(int backlog) override;
+  [[nodiscard]] Result<std::shared_ptr<Socket>> accept() override;
+  [[nodiscard]] Result<void> connect(const sockaddr* address, socklen_t length) override;
+  [[nodiscard]] Result<void> shutdown(int how) override;
+  void close() override;
+  [[nodiscard]] Result<std::size_t> send(std::span<const iovec> data, int flags,
+                                         const Name* to) override;
+  [[nodiscard]] Result<std::size_t> receive(std::span<const iovec> into, int flags,
+                                            Name* from) override;
+  [[nodiscard]] Result<Name> own_name() override;
+  [[nodiscard]] Result<Name> peer_name() override;
+  [[nodiscard]] Result<void> set_option(int level, int name,
+                                        std::span<const std::byte> value) override;
+  [[nodiscard]] Result<std::size_t> option(int level, int name,
+                                           std::span<std::byte> value) override;
+
+ protected:
+  bool process() override;
+  [[nodiscard]] short state(short events) const override;
+  void descriptors(std::vector<pollfd>& descriptors) const override;
+  bool request_notifications() override;
+  bool take_notifications() override;
+
+ private:
+  enum class Phase : std::uint8_t {
+    kInitial,
+    kBound,
+    kListening,
+    kResolvingAddress,
+    kResolvingRoute,
+    kConnecting,
+    kAccepting,
+    kConnected,  ///< until the socket is closed; how the stream ended is in Connection::ends
+    kFailed,     ///< could not connect
+  };
+
+  Stream(int family, rdma_event_channel* channel) : family_(family), channel_(channel) {}
+
+  /// A stream without an id.
+  [[nodiscard]] static Result<std::shared_ptr<Stream>> with_channel(int family);
+
+  // stream_connect.cc
+  /// Takes over the id of a connection request, and accepts it.
+  [[nodiscard]] Result<void> accept_request(rdma_cm_id* id, const ConnectData& peer,
+                                            const rdma_conn_param& asked);
+  [[nodiscard]] Result<std::shared_ptr<Stream>> take_request(const rdma_cm_event& event);
+  [[nodiscard]] Result<void> resolve_address();
+  [[nodiscard]] Result<void> request_connection();
+  void on_event(const rdma_cm_event& event);
+  void on_established(const rdma_conn_param& param);
+  void on_not_resolved(int error);
+  void fail(int error);
+  [[nodiscard]] bool is_opening() const;
+  bool take_events();
+  [[nodiscard]] bool has_event() const;
+  [[nodiscard]] Result<void> wait_until_open(Lock& lock, int flags);
+
+  // stream.cc
+  [[nodiscard]] bool is_connected() const;
+  void send_end(Control control);
+  void end(Lock& lock, int how);
+  void wait_to_the_end(Lock& lock, const Deadline& deadline,
+                       const std::function<bool()>& condition);
+  /// The error that the next call reports, once.
+  [[nodiscard]] int take_error();
+  const int family_;
+  rdma_event_channel* const channel_;
+  rdma_cm_id* id_ = nullptr;
+  Phase phase_ = Phase::kInitial;
+  int error_ = 0;  ///< errno of a failed connect that was not reported yet
+  int attempts_ = 0;
+  Name destination_;
+  StreamOptions options_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace anyrdma::rsocket
