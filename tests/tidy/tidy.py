@@ -12,7 +12,7 @@ def main():
     paths = list(tree.files(root))
     sources = [path for path in paths if path.endswith(tree.SOURCE + tree.SCRIPT)]
     findings = [*tree.orphans(root, paths), *tree.dead_links(root, paths),
-                *tree.circles(root, paths)]
+                *tree.circles(root, paths), *tree.untold_threads(root, paths)]
     for path in sources:
         found = rules.check(path, (root / path).read_text())
         findings += [(path, line, text) for line, text in found]
