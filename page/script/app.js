@@ -17,6 +17,7 @@ class App {
     this.current = this.views[0];
     this.search = new Search(this);
     this.table = new Table(this);
+    this.why = new Why(this);
   }
 
   // --- What views ask ---------------------------------------------------------------------------
@@ -171,7 +172,16 @@ class App {
     else this.select(this.current, null);
   }
 
-  toggleTable() { this.table.open(this.table.root.hidden); }
+  toggleTable() {
+    this.why.open(false);
+    this.table.open(this.table.root.hidden);
+  }
+
+  toggleWhy() {
+    const on = !this.why.isOpen;
+    if (on) this.table.open(false);
+    this.why.open(on);
+  }
 
   zoom(factor) { for (const view of this.views) view.zoom(factor); }
 

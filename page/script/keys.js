@@ -8,6 +8,7 @@ function listenToKeys(app) {
     "-": () => app.zoom(0.8),
     0: () => app.current.zoomAll(),
     t: () => app.toggleTable(),
+    w: () => app.toggleWhy(),
     m: () => app.stepMoment(1),
     n: () => app.search.step(1),
     N: () => app.search.step(-1),

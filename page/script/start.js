@@ -30,6 +30,7 @@ function listenToTools(app) {
   on("zoom-out", () => app.zoom(0.8));
   on("zoom-all", () => app.views.forEach((view) => view.zoomAll()));
   on("as-table", () => app.toggleTable());
+  on("as-why", () => app.toggleWhy());
   on("theme", () => setTheme(app, app.theme === "dark" ? "light" : "dark"));
   on("help", () => app.select(app.current, null));
   on("lanes-all", () => {

@@ -42,6 +42,20 @@ TEST(StoryPage, HasTheRecordingOrBoth) {
   EXPECT_THAT(both, HasSubstr(R"("seed":"8")"));
 }
 
+TEST(StoryPage, HasTheExplanationInTheHeaderOfTheFirstRun) {
+  const Story left = story("7");
+  const Story right = story("8");
+  const std::string path = testing::TempDir() + "explained.html";
+
+  ASSERT_EQ(write_story_page({&left, &right}, path, "{\"problem\":\"a < b\"}\n"), "");
+  const std::string both = text_of(path);
+
+  const std::string member = R"("explanation":{"problem":"a \u003c b"})";
+  EXPECT_THAT(both, HasSubstr(member));
+  EXPECT_LT(both.find(member), both.find(R"("seed":"8")"));
+  EXPECT_EQ(both.find(member), both.rfind(member));
+}
+
 TEST(StoryPage, SaysThatItCannotBeWritten) {
   const Story told = story("7");
 

@@ -303,6 +303,48 @@ class Looking(PageTest):
         self.assertNotIn("rdma_connect", without)
         self.assertIn("rdma_connect", page.text("#table"))
 
+    def test_why_a_run_fails_is_shown_if_the_run_has_an_explanation(self):
+        page = self.open("explained")
+        page.click("#as-why")
+
+        why = page.text("#why")
+        for words in ("server/rping hangs <b>", "The fault maybe at 1s: cut client eth0",
+                      "It is needed: without it the run passes.", "The run fails if it happens from",
+                      "with strict memory the run fails, too", "The critical pair", "Another pair",
+                      "a packet from client arrives at server: DREQ", "called at free_cb+0x1f (rping) rping.c:81",
+                      "Its step ends here:", "rping.c:82", "1 of 8", "8 of 8", "the name differs: 3:1 and 4:1",
+                      "142 runs"):
+            self.assertIn(words, why)
+        self.assertTrue(page.run("document.getElementById('views').hidden"))
+        self.assertNotIn("rping.c:1204", why)  # the stack is folded
+        page.click("#why .step summary")
+        self.assertIn("rping.c:1204", page.text("#why"))
+
+        page.key("t")
+        self.assertTrue(page.run("document.getElementById('why').hidden"))
+        self.assertFalse(page.run("document.getElementById('table').hidden"))
+        page.key("w")
+        self.assertTrue(page.run("document.getElementById('table').hidden"))
+        page.key("w")
+        self.assertFalse(page.run("document.getElementById('views').hidden"))
+
+    def test_a_time_of_an_explanation_leads_to_its_record(self):
+        page = self.open("explained", "hang")
+        page.key("w")
+
+        page.run("document.querySelector('#why .pair').parentNode.querySelector('button').click()")
+
+        self.assertTrue(page.run("document.getElementById('why').hidden"))
+        self.assertIn("rdma_disconnect", self.panel())
+
+    def test_a_run_without_an_explanation_has_no_tab_for_it(self):
+        page = self.open("hang")
+
+        page.key("w")
+
+        self.assertTrue(page.run("document.getElementById('as-why').hidden"))
+        self.assertTrue(page.run("document.getElementById('why').hidden"))
+
     def test_idle_time_is_folded_and_unfolds(self):
         page = self.open("losses", fragment="#n=23")
         page.click("#scale")

@@ -264,8 +264,36 @@ def large(seed, count=100_000):
     return run
 
 
+def explained(seed):
+    """The hang, with what `anyrdma explain` says about it."""
+    def thread(name, call, line, *outer):
+        place = f"free_cb+0x1f (rping) rping.c:{line}"
+        return {"name": name, "call": call, "place": place, "stack": [call, place, *outer]}
+
+    run = hang(seed)
+    packet = {"name": "a packet from client arrives at server: DREQ", "call": "", "place": "", "stack": []}
+    none = {"name": "", "call": "", "place": "", "stack": []}
+    run.header["explanation"] = {
+        "trial": "seed 8; maybe at 1s: cut client eth0", "fails": True, "problem": "server/rping hangs <b>\n",
+        "faults": [{"fault": "maybe at 1s: cut client eth0", "needed": True, "passes": "seed 8",
+                    "time": 1 * SECOND, "decision": 17, "fails_from": 30 * MICRO, "fails_to": 2 * SECOND,
+                    "passes_before": 20 * MICRO, "threads": [thread("server/rping", "rdma_destroy_id", 260)]}],
+        "memory": {"profile": "spec", "needed": False}, "passes": "seed 8; schedule/2 given 4:1",
+        "pair": {"time": 1 * SECOND, "decision": 17, "first": packet, "first_after": none,
+                 "second": thread("server/rping", "ibv_poll_cq", 81, "main (rping) rping.c:1204"),
+                 "second_after": thread("server/rping", "ibv_req_notify_cq", 82),
+                 "fails": "seed 8; schedule/2 given 3:1", "passes": "seed 8; schedule/2 given 4:1"},
+        "ends": [{"time": 60 * MICRO, "decision": 9, "first": thread("server/rping", "ibv_post_recv", 77),
+                  "first_after": none, "second": packet, "second_after": none,
+                  "fails": "seed 8; schedule/2 given 3:1", "passes": "seed 8; schedule/2 given 2:1"}],
+        "curve": {"points": [{"decision": 0, "time": 0, "runs": 8, "failures": 1},
+                             {"decision": 17, "time": 1 * SECOND, "runs": 8, "failures": 8}], "jump": 0},
+        "difference": "the name differs: 3:1 and 4:1", "runs": 142, "out_of_time": False}
+    return run
+
+
 SAMPLES = {"handshake": handshake, "losses": losses, "hang": hang, "rejected": rejected,
-           "large": large}
+           "large": large, "explained": explained}
 
 if __name__ == "__main__":
     SAMPLES[sys.argv[1]](sys.argv[2] if len(sys.argv) > 2 else "8").write(sys.stdout)
