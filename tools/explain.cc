@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "recording/page/story_page.h"
 #include "recording/view/story.h"
 #include "recording/view/text.h"
 #include "sim/explain/explanation.h"
@@ -57,6 +60,19 @@ std::optional<std::chrono::nanoseconds> budget_or_say(const std::string& text) {
   return std::nullopt;
 }
 
+/// Before the search, which takes a while.
+bool is_writable_or_say(const std::string& path) {
+  if (path.empty()) return true;
+  std::error_code error;
+  const bool existed = std::filesystem::exists(path, error);
+  if (std::ofstream(path, std::ios::binary | std::ios::app).is_open()) {
+    if (!existed) std::filesystem::remove(path, error);
+    return true;
+  }
+  say("--html '" + path + "' cannot be written. Check the path.");
+  return false;
+}
+
 std::optional<Request> request_or_say(const ExplainCommand& command) {
   if (sim::scenarios::find(command.scenario) != nullptr) {
     say("a built-in scenario has no programs whose failure could be explained: explain needs a "
@@ -75,7 +91,8 @@ std::optional<Request> request_or_say(const ExplainCommand& command) {
   }
   scenario->buffered |= command.buffered;
   const auto budget = budget_or_say(command.budget);
-  if (!budget || !take_memory(command.memory, trial->memory)) return std::nullopt;
+  if (!budget || !take_memory(command.memory, trial->memory) || !is_writable_or_say(command.html))
+    return std::nullopt;
   return Request{std::move(*scenario), std::move(*trial), *budget};
 }
 
@@ -110,6 +127,7 @@ class Explaining {
     const std::string text =
         command_.json ? sim::explain::to_json(report_) : sim::explain::to_text(report_);
     std::fwrite(text.data(), 1, text.size(), stdout);
+    if (found.fails && !command_.html.empty() && !write_page_or_say()) return Exit::kFailed;
     return found.fails && !found.out_of_time ? Exit::kOk : Exit::kFailed;
   }
 
@@ -124,14 +142,15 @@ class Explaining {
 
   [[nodiscard]] sim::Outcome run_once(const sim::Trial& trial, Follower& follower,
                                       const std::string& record, bool stacks) {
-    Simulation simulation(request_.scenario, trial,
-                          {.record = record,
-                           .program = "anyrdma explain " + command_.scenario,
-                           .command = report_.replay + " '" + trial.to_string() + "'",
-                           .stacks = stacks,
-                           .verify = true,
-                           .interrupted = Interruption::came,
-                           .premises = &premises_});
+    Simulation simulation(
+        request_.scenario, trial,
+        {.record = record,
+         .program = "anyrdma explain " + command_.scenario,
+         .command = report_.replay + " '" + trial.to_string() + "'",
+         .stacks = stacks,
+         .verify = true,
+         .interrupted = [&follower] { return Interruption::came() || follower.is_over(); },
+         .premises = &premises_});
     if (simulation.build() != Exit::kOk) return {.problem = "the programs could not be started\n"};
     follower.begin(simulation.world(), simulation.sandbox());
     simulation.world().scheduler().set_director(&follower);
@@ -154,15 +173,18 @@ class Explaining {
     Follower follower(given);
     if (const std::string problem = watch(given.trial, follower).problem; !problem.empty())
       found.problem = problem;
-    if (found.pair) {
-      const Probe probe{.trial = found.pair->fails};
-      sim::explain::Witness witness(probe, found.pair->step, found.pair->first, found.pair->second);
-      (void)watch(probe.trial, witness);
-      report_.pair = witness.pair();
-    }
+    if (found.pair) report_.pair = look_at(*found.pair);
+    for (const auto& end : found.ends) report_.ends.push_back(look_at(end));
     if (!found.faults.empty()) look_at_faults();
     const auto passing = sim::explain::nearest_passing(found);
-    if (passing) compare(found.pair ? found.pair->fails : found.trial, *passing);
+    record(found.pair ? found.pair->fails : found.trial, passing);
+  }
+
+  [[nodiscard]] sim::explain::Witness::Pair look_at(const sim::explain::CriticalPair& pair) {
+    const Probe probe{.trial = pair.fails};
+    sim::explain::Witness witness(probe, pair.step, pair.first, pair.second);
+    (void)watch(probe.trial, witness);
+    return witness.pair();
   }
 
   void look_at_faults() {
@@ -178,22 +200,37 @@ class Explaining {
     }
   }
 
-  void compare(const sim::Trial& fails, const sim::Trial& passes) {
+  /// Without a passing trial the failing run is recorded only for a page.
+  void record(const sim::Trial& fails, const std::optional<sim::Trial>& passes) {
+    if (!passes && command_.html.empty()) return;
     const sim::RunDirectory directory;
-    const auto story = [&](const sim::Trial& trial, const char* name) {
-      const std::string path = (directory.path() / name).string();
+    std::vector<sim::Trial> trials{fails};
+    if (passes) trials.push_back(*passes);
+    for (const sim::Trial& trial : trials) {
+      const std::string path = (directory.path() / "run.recording").string();
       const Probe probe{.trial = trial};
       Follower follower(probe);
       (void)watch(trial, follower, path);
       std::ifstream file(path, std::ios::binary);
       const std::vector<std::uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
-      return recording::tell(bytes).story;
-    };
-    const auto one = story(fails, "fails.recording");
-    const auto other = story(passes, "passes.recording");
-    if (!one || !other) return;
-    if (const auto difference = recording::difference_of(*one, *other))
+      auto told = recording::tell(bytes);
+      if (!told.story) return;
+      stories_.push_back(std::move(*told.story));
+    }
+    if (stories_.size() < 2) return;
+    if (const auto difference = recording::difference_of(stories_[0], stories_[1]))
       report_.difference = difference->text;
+  }
+
+  [[nodiscard]] bool write_page_or_say() const {
+    std::vector<const recording::Story*> stories;
+    for (const recording::Story& each : stories_) stories.push_back(&each);
+    const std::string problem =
+        stories.empty()
+            ? "the failing run could not be recorded, so there is no page"
+            : recording::write_story_page(stories, command_.html, sim::explain::to_json(report_));
+    if (!problem.empty()) say(problem + ".");
+    return problem.empty();
   }
 
   const ExplainCommand& command_;
@@ -201,6 +238,7 @@ class Explaining {
   const Clock::time_point deadline_;
   sim::Premises premises_;
   sim::explain::Report report_;
+  std::vector<recording::Story> stories_;  ///< the failing run, and the passing one
 };
 
 }  // namespace

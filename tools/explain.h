@@ -15,6 +15,7 @@ struct ExplainCommand {
   std::string budget;     ///< "60s"; empty: a minute
   bool buffered = false;  ///< standard output of programs is, as for a pipe
   bool json = false;
+  std::string html;  ///< a file for the page of both runs; empty: none
 };
 /// Prints an explanation on stdout. Returns kFailed if the trial does not fail, or if the budget
 /// ended the search; kUsage after an error message on stderr.

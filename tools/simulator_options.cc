@@ -182,6 +182,10 @@ void describe(CLI::App& explain, ExplainCommand& command) {
   describe_runs(explain, command.jobs, command.budget,
                 "ends the search after this time (default: 60s)");
   explain.add_flag("--json", command.json, "prints JSON, see docs/explain.md");
+  explain
+      .add_option("--html", command.html,
+                  "writes the page of both runs to this file, with the explanation")
+      ->type_name("FILE");
 }
 
 void describe(CLI::App& merge, MergeCommand& command) {

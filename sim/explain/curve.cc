@@ -95,7 +95,8 @@ class Drawing {
     for (std::size_t i = 0; i < options_.runs; ++i) {
       const std::uint64_t seed = failing_.seed + 1 + i;
       probes.push_back({.trial = until(failing_, decision, seed),
-                        .drawn = Drawn{.from = decision, .seed = seed}});
+                        .drawn = Drawn{.from = decision, .seed = seed},
+                        .parts = time_of(decision)});
     }
     const auto answers = judge_(probes);
     if (answers.size() < probes.size()) return false;
@@ -110,6 +111,7 @@ class Drawing {
     }
     if (passes != nullptr && (!curve_.passing || decision > curve_.passing->from)) {
       curve_.passing = Curve::Passing{.from = decision,
+                                      .time = point.time,
                                       .choices = passes->outcome.deviations,
                                       .branches = probes[which].trial.schedule.branches};
     }

@@ -29,6 +29,7 @@ struct Curve {
   /// The passing run that repeats most of the failing run; nullopt: none passed.
   struct Passing {
     std::uint64_t from = 0;            ///< the decision up to which both runs are the same
+    verbs::Duration time{};            ///< of that decision
     std::vector<Deviation> choices{};  ///< all of the passing run
     std::vector<Branch> branches{};    ///< of its trial
   };

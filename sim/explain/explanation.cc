@@ -4,7 +4,9 @@
 #include <iterator>
 #include <utility>
 
+#include "sim/explain/ends.h"
 #include "sim/explain/fork.h"
+#include "sim/explain/patience.h"
 
 namespace anyrdma::sim::explain {
 namespace {
@@ -12,8 +14,9 @@ namespace {
 class Search {
  public:
   Search(const Trial& trial, const Judge& judge, const CurveOptions& curve)
-      : judge_([this, &judge](const std::vector<Probe>& probes) {
-          auto answers = judge(probes);
+      : patience_(judge),
+        judge_([this](const std::vector<Probe>& probes) {
+          auto answers = patience_.judge(probes);
           over_ |= answers.size() < probes.size();
           return answers;
         }),
@@ -47,6 +50,13 @@ class Search {
     }
     found_.curve = begin_curve(found_.written, written.front(), judge_, curve_options_);
     if (!over_) search_pair();
+    if (!over_ && !found_.pair && patience_.has_stopped()) {  // perhaps one of them too early
+      patience_.never_stop();
+      found_.no_pair.clear();
+      found_.curve = begin_curve(found_.written, written.front(), judge_, curve_options_);
+      if (!over_) search_pair();
+    }
+    if (!over_ && found_.pair) found_.ends = find_ends(*found_.pair, judge_);
     if (!over_ && found_.curve->passing)  // else it rises nowhere
       complete_curve(*found_.curve, found_.written, written.front(), judge_, curve_options_);
     for (std::size_t i = 0; i < found_.faults.size() && !over_; ++i) search_window(i);
@@ -113,16 +123,20 @@ class Search {
     const std::vector<Deviation> common = choices_before(failing, from);
     const std::vector<Deviation> passing =
         found_.curve->passing ? found_.curve->passing->choices : common;
-    const auto answers = judge_({{.trial = with_choices(trial, common)},
-                                 {.trial = with_choices(trial, failing)},
-                                 {.trial = with_choices(trial, passing)}});
+    const verbs::Duration parts =
+        found_.curve->passing ? found_.curve->passing->time : verbs::Duration::zero();
+    const auto begins = judge_({{.trial = with_choices(trial, common), .parts = parts}});
     if (over_) return std::nullopt;
-    const bool fails = answers[0].fails();
-    const Answer& other = answers[fails ? 2 : 1];
-    if (other.fails() == fails) return std::nullopt;
-    return find_fork(trial, fails ? passing : failing, common.size(), fails, judge_);
+    const bool fails = begins.front().fails();
+    const std::vector<Deviation>& turning = fails ? passing : failing;
+    if (Trial other = with_choices(trial, turning); other != found_.written) {
+      const auto answers = judge_({{.trial = std::move(other)}});
+      if (over_ || answers.front().fails() == fails) return std::nullopt;
+    }
+    return find_fork(trial, turning, common.size(), fails, parts, judge_);
   }
 
+  Patience patience_;
   const Judge judge_;
   const CurveOptions& curve_options_;
   Explanation found_;

@@ -32,7 +32,8 @@ struct Explanation {
   std::vector<Condition> faults{};    ///< those of the trial, in its order
   std::optional<Condition> memory{};  ///< nullopt: its memory is strict
   std::optional<CriticalPair> pair{};
-  std::string no_pair{};  ///< why there is none, as a sentence
+  std::vector<CriticalPair> ends{};  ///< further pairs near that one (ends.h)
+  std::string no_pair{};             ///< why there is none, as a sentence
   std::optional<Curve> curve{};
   bool out_of_time = false;  ///< the search ended before it had all of this
 };

@@ -16,6 +16,7 @@ void Follower::begin(const World&, const programs::Sandbox&) {}
 void Follower::on_step(std::uint64_t, const SchedulingStep&, std::size_t) {}
 
 std::size_t Follower::direct(const SchedulingStep& step) {
+  end_ = step.now.time_since_epoch();
   const std::size_t choice = choose(step);
   if (probe_.keeps_steps) {
     steps_.push_back({.mover = step.candidates[choice].number(),

@@ -31,6 +31,10 @@ class Follower : public Director {
   virtual void begin(const World& world, const programs::Sandbox& sandbox);
   [[nodiscard]] std::size_t direct(const SchedulingStep& step) override;
   [[nodiscard]] std::vector<Step> take_steps() { return std::move(steps_); }
+  /// The virtual time before the last step so far.
+  [[nodiscard]] verbs::Duration end() const { return end_; }
+  /// Whether the run is to be stopped: it has reached the probe's limit.
+  [[nodiscard]] virtual bool is_over() const { return probe_.limit && end_ >= *probe_.limit; }
 
  protected:
   /// Called before each step, with its number from 0 and the index of the candidate that runs.
@@ -44,6 +48,7 @@ class Follower : public Director {
   std::optional<RandomStream> random_;
   std::uint64_t rarity_ = 1;  ///< one in so many choices is drawn
   std::uint64_t number_ = 0;
+  verbs::Duration end_{};
   std::optional<Script> script_;
   std::vector<std::uint64_t> movers_;  ///< the candidates of a step
   std::vector<Step> steps_;

@@ -21,13 +21,15 @@ Trial Fork::with(std::uint32_t choice) const {
 }
 
 std::optional<Fork> find_fork(const Trial& trial, const std::vector<Deviation>& choices,
-                              std::size_t kept, bool fails, const Judge& judge) {
+                              std::size_t kept, bool fails, verbs::Duration parts,
+                              const Judge& judge) {
   if (kept == choices.size()) return std::nullopt;
   const auto last =
       bisect(kept, choices.size(), fails, [&](const std::vector<std::size_t>& counts) {
         std::vector<Probe> probes;
         for (const std::size_t count : counts)
-          probes.push_back({.trial = with_choices(trial, first_of(choices, count))});
+          probes.push_back(
+              {.trial = with_choices(trial, first_of(choices, count)), .parts = parts});
         std::vector<bool> verdicts;
         for (const Answer& each : judge(probes)) verdicts.push_back(each.fails());
         return verdicts;

@@ -27,9 +27,10 @@ struct Fork {
 /// Bisects between a trial with the first `kept` of these choices, and one with all of them, which
 /// have different verdicts; `fails` is that of the former. Returns the fork at the choice that
 /// turns the verdict. nullopt: the search is over. The slack and the branches are those of `trial`.
+/// `parts`: that of the probes, for the first choice that is not kept.
 [[nodiscard]] std::optional<Fork> find_fork(const Trial& trial,
                                             const std::vector<Deviation>& choices, std::size_t kept,
-                                            bool fails, const Judge& judge);
+                                            bool fails, verbs::Duration parts, const Judge& judge);
 
 /// Returns the first choices, those before a decision.
 [[nodiscard]] std::vector<Deviation> choices_before(const std::vector<Deviation>& choices,

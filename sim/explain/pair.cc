@@ -13,14 +13,6 @@ namespace {
 
 using Movers = std::vector<std::uint64_t>;
 
-/// The number of steps that both runs have in common.
-std::size_t in_common(const std::vector<Step>& one, const std::vector<Step>& other) {
-  const std::size_t size = std::min(one.size(), other.size());
-  std::size_t i = 0;
-  while (i < size && one[i] == other[i]) ++i;
-  return i;
-}
-
 Movers movers_from(const std::vector<Step>& steps, std::size_t begin) {
   Movers movers;
   for (std::size_t i = begin; i < steps.size(); ++i) movers.push_back(steps[i].mover);
@@ -50,24 +42,35 @@ Movers without(Movers movers, const Movers& others) {
 
 class PairSearch {
  public:
-  PairSearch(const Fork& fork, const Judge& judge) : judge_(judge), trial_(fork.common) {}
+  PairSearch(const Trial& common, const Judge& judge) : judge_(judge), trial_(common) {}
 
   std::optional<CriticalPair> run(const Fork& fork) {
     const auto both = judge_({{.trial = fork.failing(), .keeps_steps = true},
                               {.trial = fork.passing(), .keeps_steps = true}});
-    if (both.size() < 2) return std::nullopt;
-    const std::vector<Step>& failing = both[0].steps;
-    const std::vector<Step>& passing = both[1].steps;
-    begin_ = in_common(failing, passing);
-    if (begin_ == failing.size() || begin_ == passing.size()) return std::nullopt;
+    if (both.size() < 2 || !part(both[0], both[1])) return std::nullopt;
     CriticalPair at_fork = pair_of(both[0], both[1]);
     if (at_fork.first == at_fork.second) return at_fork;  // two timers that are not told apart
-    auto found = search(movers_from(failing, begin_), movers_from(passing, begin_));
+    auto found = between(both[0].steps, both[1].steps);
     if (over_) return std::nullopt;
     return found ? found : at_fork;
   }
 
+  std::optional<CriticalPair> between(const std::vector<Step>& failing,
+                                      const std::vector<Step>& passing) {
+    begin_ = in_common(failing, passing);
+    if (begin_ == failing.size() || begin_ == passing.size()) return std::nullopt;
+    parts_ = failing[begin_].time;
+    return search(movers_from(failing, begin_), movers_from(passing, begin_));
+  }
+
  private:
+  /// Whether a run fails, the other one passes, and they part at a step.
+  [[nodiscard]] static bool part(const Answer& fails, const Answer& passes) {
+    const std::size_t step = in_common(fails.steps, passes.steps);
+    return fails.fails() && !passes.fails() && step < fails.steps.size() &&
+           step < passes.steps.size();
+  }
+
   /// Of two complete runs, whose choices repeat them.
   [[nodiscard]] CriticalPair pair_of(const Answer& fails, const Answer& passes) const {
     const std::size_t step = in_common(fails.steps, passes.steps);
@@ -85,6 +88,7 @@ class PairSearch {
     return {.trial = trial_,
             .script = std::move(script),
             .script_from = begin_,
+            .parts = parts_,
             .keeps_steps = keeps_steps};
   }
 
@@ -136,16 +140,14 @@ class PairSearch {
 
   /// Both as complete trials, whose runs are made once more without a script.
   [[nodiscard]] std::optional<CriticalPair> confirmed(Movers fails, Movers passes) {
+    // Of a run that is stopped, later choices are the default ones.
     const auto both = judge_({probe(std::move(fails)), probe(std::move(passes))});
     if (both.size() < 2) return over();
     const auto again =
         judge_({{.trial = with_choices(trial_, both[0].outcome.deviations), .keeps_steps = true},
                 {.trial = with_choices(trial_, both[1].outcome.deviations), .keeps_steps = true}});
     if (again.size() < 2) return over();
-    const std::size_t parts = in_common(again[0].steps, again[1].steps);
-    if (!again[0].fails() || again[1].fails() || parts == again[0].steps.size() ||
-        parts == again[1].steps.size())
-      return std::nullopt;
+    if (!part(again[0], again[1])) return std::nullopt;
     return pair_of(again[0], again[1]);
   }
 
@@ -155,15 +157,29 @@ class PairSearch {
   }
 
   const Judge& judge_;
-  const Trial& trial_;  ///< up to the fork
+  const Trial& trial_;  ///< up to where the runs part
   std::size_t begin_ = 0;
+  verbs::Duration parts_{};  ///< the virtual time of the step that begin_ counts to
   bool over_ = false;
 };
 
 }  // namespace
 
+std::size_t in_common(const std::vector<Step>& one, const std::vector<Step>& other) {
+  const std::size_t size = std::min(one.size(), other.size());
+  std::size_t i = 0;
+  while (i < size && one[i] == other[i]) ++i;
+  return i;
+}
+
 std::optional<CriticalPair> find_pair(const Fork& fork, const Judge& judge) {
-  return PairSearch(fork, judge).run(fork);
+  return PairSearch(fork.common, judge).run(fork);
+}
+
+std::optional<CriticalPair> find_pair_between(const Trial& common, const std::vector<Step>& failing,
+                                              const std::vector<Step>& passing,
+                                              const Judge& judge) {
+  return PairSearch(common, judge).between(failing, passing);
 }
 
 }  // namespace anyrdma::sim::explain

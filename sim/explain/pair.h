@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include <vector>
+
 #include "sim/explain/fork.h"
 #include "sim/explain/probe.h"
 
@@ -25,5 +27,16 @@ struct CriticalPair {
 /// number of runs grows with the logarithm of the number of steps. nullopt: the search is over, or
 /// the two runs of the fork do not part as they should.
 [[nodiscard]] std::optional<CriticalPair> find_pair(const Fork& fork, const Judge& judge);
+
+/// Searches in the same way between the steps of any two runs of which one fails. Both begin with
+/// the choices of `common`, which has no others, and have all steps up to the first one that
+/// differs in common.
+[[nodiscard]] std::optional<CriticalPair> find_pair_between(const Trial& common,
+                                                            const std::vector<Step>& failing,
+                                                            const std::vector<Step>& passing,
+                                                            const Judge& judge);
+
+/// The number of steps that both runs have in common.
+[[nodiscard]] std::size_t in_common(const std::vector<Step>& one, const std::vector<Step>& other);
 
 }  // namespace anyrdma::sim::explain

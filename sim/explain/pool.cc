@@ -9,25 +9,34 @@
 namespace anyrdma::sim::explain {
 namespace {
 
+/// What precedes the outcome and the steps of an answer.
+struct Head {
+  std::uint64_t size = 0;  ///< of the outcome
+  verbs::Duration end{};
+  std::uint64_t stopped = 0;
+};
+
 /// Both processes are the same program, so a step is the same bytes in both.
 std::string bytes_of(const Answer& answer) {
   const std::string outcome = to_bytes(answer.outcome);
-  const std::uint64_t size = outcome.size();
-  std::string bytes(sizeof size + size + answer.steps.size() * sizeof(Step), '\0');
+  const Head head{.size = outcome.size(), .end = answer.end, .stopped = answer.stopped};
+  std::string bytes(sizeof head + head.size + answer.steps.size() * sizeof(Step), '\0');
   char* to = bytes.data();
-  std::memcpy(to, &size, sizeof size);
-  std::memcpy(to += sizeof size, outcome.data(), size);
+  std::memcpy(to, &head, sizeof head);
+  std::memcpy(to += sizeof head, outcome.data(), head.size);
   if (!answer.steps.empty())
-    std::memcpy(to + size, answer.steps.data(), answer.steps.size() * sizeof(Step));
+    std::memcpy(to + head.size, answer.steps.data(), answer.steps.size() * sizeof(Step));
   return bytes;
 }
 
 Answer answer_from(std::string_view bytes) {
-  std::uint64_t size = 0;
-  std::memcpy(&size, bytes.data(), sizeof size);
-  bytes.remove_prefix(sizeof size);
-  Answer answer{.outcome = outcome_from(bytes.substr(0, size))};
-  bytes.remove_prefix(size);
+  Head head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  bytes.remove_prefix(sizeof head);
+  Answer answer{.outcome = outcome_from(bytes.substr(0, head.size)),
+                .end = head.end,
+                .stopped = head.stopped != 0};
+  bytes.remove_prefix(head.size);
   answer.steps.resize(bytes.size() / sizeof(Step));
   if (!answer.steps.empty()) std::memcpy(answer.steps.data(), bytes.data(), bytes.size());
   return answer;
@@ -50,6 +59,8 @@ std::vector<Answer> Pool::judge(const std::vector<Probe>& probes) {
         Answer answer{.outcome = perform([&](const Trial& trial) { return run_(trial, follower); },
                                          probes[number].trial)};
         answer.steps = follower.take_steps();
+        answer.end = follower.end();
+        answer.stopped = follower.is_over();
         return bytes_of(answer);
       },
       [&](std::uint64_t, const std::string& bytes, const std::string& death) {

@@ -37,6 +37,11 @@ struct Probe {
   std::vector<std::uint64_t> script{};
   std::uint64_t script_from = 0;
   std::optional<Drawn> drawn{};
+  /// The virtual time from which the run may differ from the failing one. If it then goes on for
+  /// much longer than runs that pass, it may be stopped (patience.h). nullopt: it is never stopped.
+  std::optional<verbs::Duration> parts{};
+  /// The run is stopped at this virtual time.
+  std::optional<verbs::Duration> limit{};
   bool keeps_steps = false;  ///< whether Answer::steps is wanted
 };
 
@@ -44,8 +49,11 @@ struct Probe {
 struct Answer {
   Outcome outcome;
   std::vector<Step> steps{};
+  verbs::Duration end{};  ///< the virtual time of its last step
+  bool stopped = false;   ///< at the probe's limit; its outcome is that of an interrupted run
 
-  [[nodiscard]] bool fails() const { return !outcome.problem.empty(); }
+  /// A run that was stopped counts as failing.
+  [[nodiscard]] bool fails() const { return stopped || !outcome.problem.empty(); }
 };
 
 /// Makes runs, and returns their results in the same order. The result has fewer elements than the

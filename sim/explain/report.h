@@ -15,6 +15,7 @@ namespace anyrdma::sim::explain {
 struct Report {
   Explanation explanation{};
   std::optional<Witness::Pair> pair{};          ///< nullopt: there is no critical pair
+  std::vector<Witness::Pair> ends{};            ///< of Explanation::ends
   std::vector<FaultWitness::Moment> moments{};  ///< of the faults of the trial that happened
   /// The first difference between the failing run and the nearest passing one, as lines; empty:
   /// unknown.

@@ -83,6 +83,15 @@ std::string pair_of(const CriticalPair& pair, const std::optional<Witness::Pair>
   return json.text("fails", pair.fails.to_string()).text("passes", pair.passes.to_string()).end();
 }
 
+std::string ends_of(const Report& report) {
+  Json all('[');
+  for (std::size_t i = 0; i < report.explanation.ends.size(); ++i) {
+    const auto seen = i < report.ends.size() ? std::optional(report.ends[i]) : std::nullopt;
+    all.raw("", pair_of(report.explanation.ends[i], seen));
+  }
+  return all.end();
+}
+
 std::string curve_of(const Curve& curve) {
   Json points('[');
   for (const CurvePoint& each : curve.points) {
@@ -110,6 +119,7 @@ std::string to_json(const Report& report) {
   }
   if (const auto passing = nearest_passing(found)) json.text("passes", passing->to_string());
   if (found.pair) json.raw("pair", pair_of(*found.pair, report.pair));
+  if (found.pair) json.raw("ends", ends_of(report));
   if (!found.no_pair.empty()) json.text("no_pair", found.no_pair);
   if (found.curve) json.raw("curve", curve_of(*found.curve));
   json.text("difference", report.difference);

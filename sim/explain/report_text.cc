@@ -120,14 +120,24 @@ class Text {
         text_ += "\nThere is no critical pair: " + found_.no_pair + ".\n";
       return;
     }
-    const CriticalPair& pair = *found_.pair;
     append(text_,
            "\nThe critical pair, at %s, scheduling decision %llu. If the first step runs before "
            "the\nsecond one, the run fails. If they are exchanged, it passes.\n",
-           at(pair.time).c_str(), static_cast<unsigned long long>(pair.point));
-    if (report_.pair) {
-      add_mover("  first:  ", report_.pair->first, report_.pair->first_after);
-      add_mover("  second: ", report_.pair->second, report_.pair->second_after);
+           at(found_.pair->time).c_str(), static_cast<unsigned long long>(found_.pair->point));
+    add_steps(*found_.pair, report_.pair);
+    for (std::size_t i = 0; i < found_.ends.size(); ++i) {
+      const CriticalPair& end = found_.ends[i];
+      append(text_,
+             "\nThe run also passes if these two steps are exchanged, at %s, decision %llu.\n",
+             at(end.time).c_str(), static_cast<unsigned long long>(end.point));
+      add_steps(end, i < report_.ends.size() ? std::optional(report_.ends[i]) : std::nullopt);
+    }
+  }
+
+  void add_steps(const CriticalPair& pair, const std::optional<Witness::Pair>& seen) {
+    if (seen) {
+      add_mover("  first:  ", seen->first, seen->first_after);
+      add_mover("  second: ", seen->second, seen->second_after);
     }
     text_ += "  with the first step before the second one:\n  " + command(pair.fails);
     text_ += "  with the second step before the first one:\n  " + command(pair.passes);

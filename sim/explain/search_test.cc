@@ -24,6 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 /// Threads whose steps are letters, one after the other. A run is the word of the letters in the
 /// order in which they ran, and a function says whether such a word is a failure. As in the
@@ -42,6 +43,7 @@ class Model {
         if (runs == runs_max) return answers;
         ++runs;
         answers.push_back(run(probe));
+        time += answers.back().end.count();
       }
       return answers;
     };
@@ -49,8 +51,11 @@ class Model {
 
   [[nodiscard]] std::string word_of(const Trial& trial) { return run({.trial = trial}, true).word; }
 
+  /// How much longer a run takes than its steps: a program polls before it gives up, or waits.
+  std::function<std::int64_t(const std::string& word)> tail{};
   std::size_t runs = 0;
   std::size_t runs_max = 100'000;
+  std::int64_t time = 0;  ///< of all runs
 
  private:
   struct Run : Answer {
@@ -96,7 +101,10 @@ class Model {
       if (++done[thread] < threads_[thread].size()) ready.insert(ready.begin(), thread);
     }
     run.outcome.choices = point;
-    if (fails_(word, probe.trial)) run.outcome.problem = "it fails\n";
+    run.end = verbs::Duration(static_cast<std::int64_t>(word.size()) + (tail ? tail(word) : 0));
+    run.stopped = probe.limit && run.end > *probe.limit;
+    if (run.stopped) run.end = std::max(*probe.limit, verbs::Duration(word.size()));
+    if (run.stopped || fails_(word, probe.trial)) run.outcome.problem = "it fails\n";
     if (with_word) run.word = word;
     if (!probe.keeps_steps) run.steps.clear();
     return run;
@@ -184,6 +192,7 @@ TEST(Explain, TheTwoStepsWhoseOrderMattersAreThePair) {
       EXPECT_TRUE(comes_before(exchanged, second, first));
       std::swap(exchanged[found.pair->step], exchanged[found.pair->step + 1]);
       EXPECT_EQ(fails, exchanged);
+      EXPECT_THAT(found.ends, IsEmpty());
     }
   }
 }
@@ -198,6 +207,32 @@ TEST(Explain, ALostUpdateIsAPairOfItsReadsAndWrites) {
 
   ASSERT_TRUE(found.pair);
   EXPECT_EQ(letters_of(model, *found.pair), std::make_pair('R', 'w'));
+}
+
+TEST(Explain, OfAnIntervalBothEndsAreFound) {
+  // The other thread's step is harmful between the check and the act.
+  for (std::size_t check = 0; check < 6; ++check) {
+    for (std::size_t act = check + 1; act < 7; ++act) {
+      for (std::size_t harm = 0; harm < 3; ++harm) {
+        std::string one(7, '.');
+        std::string other(3, '.');
+        one[check] = 'c';
+        one[act] = 'a';
+        other[harm] = 'h';
+        Model model({one, other}, [](const std::string& word, const Trial&) {
+          return comes_before(word, 'c', 'h') && comes_before(word, 'h', 'a');
+        });
+        // The first thread is interrupted right behind its check, by all of the other one.
+        const Explanation found = explain(given({{check + 1, 1}}), model.judge());
+
+        ASSERT_TRUE(found.pair) << one << ' ' << other;
+        std::vector<std::pair<char, char>> pairs{letters_of(model, *found.pair)};
+        for (const CriticalPair& end : found.ends) pairs.push_back(letters_of(model, end));
+        EXPECT_THAT(pairs, UnorderedElementsAre(std::make_pair('c', 'h'), std::make_pair('h', 'a')))
+            << one << ' ' << other;
+      }
+    }
+  }
 }
 
 TEST(Explain, AFailureInTheDefaultOrderIsComparedWithAnotherOrder) {
@@ -234,6 +269,54 @@ TEST(Explain, LongRunsNeedFewRuns) {
   EXPECT_LT(model.runs, 100u);
 }
 
+TEST(Explain, RunsThatHangAreStopped) {
+  const auto fails = [](const std::string& word, const Trial&) {
+    return comes_before(word, 'x', 'e');
+  };
+  Model model({"abcdefgh", "stuvwxyz"}, fails);
+  constexpr std::int64_t kHang = 100'000;
+  model.tail = [&](const std::string& word) { return fails(word, {}) ? kHang : 0; };
+
+  const Explanation found = explain(given({{1, 1}}), model.judge());
+
+  ASSERT_TRUE(found.pair);
+  EXPECT_EQ(letters_of(model, *found.pair), std::make_pair('x', 'e'));
+  EXPECT_LT(model.time, 16 * kHang);  // the first runs, and those that must be certain
+  EXPECT_GT(model.runs, 80u);
+}
+
+TEST(Explain, ARunThatPassesLateIsNoFailureOfAPair) {
+  std::size_t pairs = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    RandomStream random(seed, "late");
+    const std::string letters = "abcdefghijklmn";
+    std::vector<char> four;
+    for (int i = 0; i < 4; ++i) four.push_back(letters[random.below(letters.size())]);
+    const auto fails = [&](const std::string& word, const Trial&) {
+      return comes_before(word, four[0], four[1]);
+    };
+    Model model({letters.substr(0, 7), letters.substr(7)}, fails);
+    model.tail = [&](const std::string& word) {
+      return comes_before(word, four[2], four[3]) ? 1000 : 0;
+    };
+    std::vector<Deviation> choices;
+    for (std::uint64_t point = 0; point < 12; ++point)
+      if (random.below(2) != 0) choices.push_back({point, 1});
+
+    const Explanation found = explain(given(choices), model.judge());
+    if (!found.pair) continue;
+
+    ++pairs;
+    EXPECT_TRUE(fails(model.word_of(found.pair->fails), {})) << seed;
+    EXPECT_FALSE(fails(model.word_of(found.pair->passes), {})) << seed;
+    for (const CriticalPair& end : found.ends) {
+      EXPECT_TRUE(fails(model.word_of(end.fails), {})) << seed;
+      EXPECT_FALSE(fails(model.word_of(end.passes), {})) << seed;
+    }
+  }
+  EXPECT_GT(pairs, 60u);
+}
+
 TEST(Explain, OfTheFaultsThoseThatAreNeededAreNamed) {
   const FaultPlan plan =
       FaultPlan::parse("at 1ms: remove a anyrdma0\nat 2ms: remove b anyrdma0\n").value();
@@ -259,6 +342,7 @@ Judge judge_of_instants(verbs::Duration first, verbs::Duration last, std::size_t
     for (std::size_t i = 0; i < probes.size(); ++i) {
       ++runs;
       answers[i].steps = {{.time = 20ms}};
+      answers[i].end = 20ms;
       if (probes[i].trial.plan.faults.empty()) continue;
       const verbs::Duration at = std::get<AtTime>(probes[i].trial.plan.faults.front().trigger).time;
       if (at >= first && at <= last) answers[i].outcome.problem = "it fails\n";

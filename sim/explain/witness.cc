@@ -33,14 +33,26 @@ std::string called(std::string_view frame) {
   return std::string(name);
 }
 
-bool is_own(std::string_view frame) {
+/// "(rping) rping.c:81", or without the source line; empty: unknown.
+std::string_view object_of(std::string_view frame) {
   const std::size_t object = frame.rfind(" (");
-  const std::size_t end = frame.find(')', object);
-  if (object == std::string_view::npos || end == std::string_view::npos) return false;
-  const std::string_view name = frame.substr(object + 2);
-  const bool library = std::ranges::any_of(
-      kLibraries, [&](std::string_view each) { return name.starts_with(each); });
-  return !library && end + 1 < frame.size();  // a source line follows
+  return object == std::string_view::npos ? std::string_view() : frame.substr(object + 1);
+}
+
+/// Code of the program, or of a library that comes with it: it has a source line.
+bool is_own(std::string_view frame) {
+  const std::string_view object = object_of(frame);
+  const std::size_t end = object.find(')');
+  if (end >= object.size() || end + 1 == object.size()) return false;
+  return std::ranges::none_of(
+      kLibraries, [&](std::string_view each) { return object.substr(1).starts_with(each); });
+}
+
+/// Code of the executable file, which may have no source lines.
+bool is_executable(std::string_view frame) {
+  const std::string_view object = object_of(frame);
+  const std::size_t end = object.find(')');
+  return end < object.size() && object.substr(0, end).find(".so") == std::string_view::npos;
 }
 
 Sight sight_of(programs::Thread& thread, const stacks::Unwinder& unwinder) {
@@ -72,6 +84,7 @@ Sight sight_of(const Candidate& candidate, const programs::Sandbox& sandbox) {
 
 void summarize(Sight& sight) {
   auto own = std::ranges::find_if(sight.stack, is_own);
+  if (own == sight.stack.end()) own = std::ranges::find_if(sight.stack, is_executable);
   if (own == sight.stack.end()) return;
   if (own != sight.stack.begin()) sight.call = called(*std::prev(own));
   // Inline functions of libibverbs have no frames: "poll_once+0x12 (rping) verbs.h:2888".

@@ -43,6 +43,8 @@ class Witness final : public Follower {
 
   /// Returns both movers before and after their steps. Members are empty if the run ended before.
   [[nodiscard]] Pair pair() const { return {before_[0], after_[0], before_[1], after_[1]}; }
+  /// Both movers have been seen after their steps.
+  [[nodiscard]] bool is_over() const override { return seen_[0] && seen_[1]; }
 
  private:
   void on_step(std::uint64_t number, const SchedulingStep& step, std::size_t choice) override;

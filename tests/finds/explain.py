@@ -6,6 +6,7 @@ import argparse
 import json
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,10 @@ def shows(step, text, source):
     return any(frame.endswith(" " + place) for frame in frames for place in lines_of(source, text))
 
 
+def steps_of(pair):
+    return [(pair["first"], pair["first_after"]), (pair["second"], pair["second_after"])]
+
+
 def problem_of(case, report, source):
     """Why the report is not what it should be; empty: it is."""
     if not report["fails"]:
@@ -72,10 +77,12 @@ def problem_of(case, report, source):
     pair = report.get("pair")
     if pair is None:
         return "there is no critical pair: " + report.get("no_pair", "the time was over")
-    steps = [(pair["first"], pair["first_after"]), (pair["second"], pair["second_after"])]
-    for one, other in ((0, 1), (1, 0)):
-        if shows(steps[one], case.pair[0], source) and shows(steps[other], case.pair[1], source):
-            return ""
+    for each in [pair, *report["ends"]]:
+        steps = steps_of(each)
+        for one, other in ((0, 1), (1, 0)):
+            if shows(steps[one], case.pair[0], source) and shows(steps[other], case.pair[1], source):
+                return ""
+    steps = steps_of(pair)
     return "the pair is at other lines: " + " / ".join(sight["place"] or sight["name"] for step in steps for sight in step)
 
 
@@ -88,12 +95,20 @@ def call(words, folder, seconds):
 
 
 def failing_trial(options, case, scenario, folder):
+    """The first one that is found, which does not depend on the time that the search takes."""
     with tempfile.TemporaryDirectory() as records:
         words = [options.anyrdma, "explore", scenario, "--record", records, "--jobs", str(options.jobs),
                  "--budget", options.search, *case.options]
-        out = call(words, folder, 600).stdout
-    again = re.search(r"^again: anyrdma replay .*? '(.*)'$", out, re.M | re.S)
-    return again.group(1) if again else None
+        search = subprocess.Popen(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True, errors="replace")
+        trial = None
+        for line in search.stderr:
+            again = re.match(r"again: anyrdma replay .*? '(.*)'$", line)
+            if again and trial is None:
+                trial = again.group(1)
+                search.send_signal(signal.SIGINT)  # It need not be made smaller.
+        search.wait()
+        return trial
 
 
 def shown(case, report):
@@ -101,10 +116,11 @@ def shown(case, report):
     words = [f"{fault['fault']}, at {fault['time'] / 1e9:.9f} s" for fault in report["faults"]
              if fault["needed"] and "time" in fault] if case.faults else []
     if case.pair and "pair" in report:
-        for which in ("first", "second"):
-            sight = report["pair"][which]
-            place = sight["place"].split(") ")[-1]
-            words.append(f"`{sight['call']}` at {place}" if place else sight["name"])
+        for pair in [report["pair"], *report["ends"]]:
+            for which in ("first", "second"):
+                sight = pair[which]
+                place = sight["place"].split(") ")[-1]
+                words.append(f"`{sight['call']}` at {place}" if place else sight["name"])
     return "; ".join(words)
 
 
@@ -133,12 +149,15 @@ def main():
     parser.add_argument("finds", help="the folder of the programs as they are built", type=pathlib.Path)
     parser.add_argument("sources", help="the folder of their sources, tests/finds", type=pathlib.Path)
     parser.add_argument("--only", default="", help="a regular expression of names")
+    parser.add_argument("--shard", default="0/1", help="I/N: every Nth program, from the Ith on")
     parser.add_argument("--jobs", type=int, default=2, help="of each search (2)")
-    parser.add_argument("--search", default="30s", help="the budget of explore (30s)")
+    parser.add_argument("--search", default="60s", help="the budget of explore (60s)")
     parser.add_argument("--budget", default="60s", help="the budget of explain (60s)")
     options = parser.parse_args()
     options.anyrdma = str(options.anyrdma.resolve())
+    shard, shards = (int(each) for each in options.shard.split("/"))
     cases = [case for case in cases_of(options.sources / "explained.txt") if re.search(options.only, case.name)]
+    cases = cases[shard::shards]
     if not cases:
         sys.exit("explain.py: there is no such program.")
     print("| program | what the report names | runs | time | |\n|---|---|---|---|---|")

@@ -1,6 +1,9 @@
 #!/bin/bash
-# `anyrdma explain` names the race of some programs of tests/finds, and the fault of others.
+# `anyrdma explain` names the race of ten programs of tests/finds, and the fault of five.
 set -euo pipefail
+shards=${TEST_TOTAL_SHARDS:-1} shard=${TEST_SHARD_INDEX:-0}
+[ -z "${TEST_SHARD_STATUS_FILE:-}" ] || touch "$TEST_SHARD_STATUS_FILE"
+unset TEST_TOTAL_SHARDS TEST_SHARD_INDEX
 
 finds=tests/finds
 anyrdma=$PWD/tools/bin/anyrdma
@@ -11,8 +14,8 @@ fail() {
   exit 1
 }
 
-python3 $finds/explain.py "$anyrdma" $finds $finds \
-  --only 'connection/two_takers|teardown/double_disconnect|connection/unknown_event' --budget 600s
+python3 $finds/explain.py "$anyrdma" $finds $finds --shard "$shard/$shards" --search 600s --budget 600s
+[ "$shard" = 0 ] || exit 0
 
 # What does not fail is not explained, and a report is the same again.
 cd $finds/teardown
@@ -23,23 +26,32 @@ grep 'The trial does not fail' "$work/passes" >/dev/null || fail "$(cat "$work/p
 "$anyrdma" explore double_disconnect.buggy.txt --faults none --record "$work" >"$work/found" 2>&1 || true
 trial=$(sed -n "s/^again: anyrdma replay double_disconnect.buggy.txt '\(.*\)'$/\1/p" "$work/found" | tail -n 1)
 [ -n "$trial" ] || fail "no failure is found: $(cat "$work/found")"
-for jobs in 1 3; do
-  "$anyrdma" explain double_disconnect.buggy.txt "$trial" --jobs $jobs --budget 600s >"$work/$jobs" 2>&1 ||
+explain() {
+  local jobs=$1
+  shift
+  "$anyrdma" explain double_disconnect.buggy.txt "$trial" --jobs "$jobs" --budget 600s "$@" >"$work/$jobs" 2>&1 ||
     fail "it is not explained: $(cat "$work/$jobs")"
-done
+}
+explain 1
+explain 3 --html "$work/page.html"
 cmp "$work/1" "$work/3" || fail "two reports of one trial differ"
+grep '"explanation":{"trial":' "$work/page.html" >/dev/null || fail "the page has no explanation"
 for part in 'The trial fails like this:' 'The nearest passing trial' 'The critical pair, at ' \
   'How likely the failure is' 'The first difference'; do
   grep "^$part" "$work/1" >/dev/null || fail "the report lacks '$part'"
 done
 
-# Both orders of the pair are trials that replay runs.
-fails=$(sed -n "/the first step before/{n;s/.*txt '\(.*\)'$/\1/p}" "$work/1")
-passes=$(sed -n "/the second step before/{n;s/.*txt '\(.*\)'$/\1/p}" "$work/1")
-status=0
-"$anyrdma" replay double_disconnect.buggy.txt "$fails" >"$work/replay" 2>&1 || status=$?
-[ $status = 1 ] || fail "the failing order has status $status: $fails"
-"$anyrdma" replay double_disconnect.buggy.txt "$passes" >"$work/replay" 2>&1 || fail "the passing order fails: $passes"
+# Both orders of each pair are trials that replay runs.
+mapfile -t fails < <(sed -n "/the first step before/{n;s/.*txt '\(.*\)'$/\1/p}" "$work/1")
+mapfile -t passes < <(sed -n "/the second step before/{n;s/.*txt '\(.*\)'$/\1/p}" "$work/1")
+[ "${#fails[@]}" = 2 ] && [ "${#passes[@]}" = 2 ] || fail "the pair and its other end are not there: $(cat "$work/1")"
+for i in 0 1; do
+  status=0
+  "$anyrdma" replay double_disconnect.buggy.txt "${fails[i]}" >"$work/replay" 2>&1 || status=$?
+  [ $status = 1 ] || fail "the failing order has status $status: ${fails[i]}"
+  "$anyrdma" replay double_disconnect.buggy.txt "${passes[i]}" >"$work/replay" 2>&1 ||
+    fail "the passing order fails: ${passes[i]}"
+done
 
 # Bad input.
 refused() {
@@ -53,6 +65,7 @@ refused 'TRIAL is required' double_disconnect.buggy.txt
 refused 'nowhere.txt' nowhere.txt 'seed 1'
 refused 'the trial is invalid' double_disconnect.buggy.txt 'sed 1'
 refused 'needs a scenario file' connect 'seed 1'
+refused "'/nowhere/page.html' cannot be written" double_disconnect.buggy.txt 'seed 1' --html /nowhere/page.html
 refused "is no time" double_disconnect.buggy.txt 'seed 1' --budget soon
 refused 'loose' double_disconnect.buggy.txt 'seed 1' --memory loose
 refused 'does not belong to this scenario' double_disconnect.buggy.txt 'seed 1 until 1000000; seed 2'
