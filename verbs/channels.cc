@@ -1,40 +1,14 @@
 #include "verbs/channels.h"
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <cerrno>
-#include <cstddef>
 
+#include "base/ended_addresses.h"
 #include "verbs/provider.h"
 
 namespace anyrdma::verbs {
 namespace {
 
-/// The channels that were destroyed last, by address. Each function may be called by any thread;
-/// the slots are independent of each other, and no other memory depends on them.
-class EndedChannels {
- public:
-  void add(ibv_comp_channel* channel) {
-    slots_[next_.fetch_add(1, std::memory_order_relaxed) % slots_.size()] = channel;
-  }
-  /// The address is that of a channel again.
-  void remove(ibv_comp_channel* channel) {
-    for (std::atomic<ibv_comp_channel*>& each : slots_) {
-      ibv_comp_channel* expected = channel;
-      each.compare_exchange_strong(expected, nullptr);
-    }
-  }
-  [[nodiscard]] bool has(const ibv_comp_channel* channel) const {
-    return std::ranges::any_of(slots_, [channel](const auto& each) { return each == channel; });
-  }
-
- private:
-  std::array<std::atomic<ibv_comp_channel*>, 64> slots_{};
-  std::atomic<std::size_t> next_{0};
-};
-
-constinit EndedChannels ended_channels;
+constinit base::EndedAddresses ended_channels;
 
 }  // namespace
 

@@ -5,7 +5,7 @@ import re
 # The longest prefix decides. None: chooses freely.
 ROOMS = {
     "base": ["base"],
-    "verbs": ["verbs"],
+    "verbs": ["base", "verbs"],
     "verbs/wire": ["verbs/wire"],
     "verbs/testing": ["verbs", "verbs/wire"],
     "verbs/soft": ["verbs", "verbs/wire", "verbs/soft"],
