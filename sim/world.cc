@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -13,6 +14,7 @@
 #include "sim/mistakes.h"
 #include "sim/recorder.h"
 #include "sim/unasked_recordings.h"
+#include "transport/soft/broadcast.h"
 #include "verbs/assert.h"
 #include "verbs/soft/icrc.h"
 
@@ -34,6 +36,17 @@ void flip_bit(Packet& packet, std::uint64_t chance) {
   const std::size_t bits = (packet.size - roce::Bth::kBytes) * 8;
   const std::size_t bit = chance % bits;
   packet.storage[roce::Bth::kBytes + bit / 8] ^= static_cast<std::uint8_t>(1u << bit % 8);
+}
+
+bool goes_to_all(const Packet& packet, std::span<const transport::soft::Prefix> prefixes) {
+  if (roce::is_multicast(packet.destination)) return true;
+  // Of what RDMA sends nothing else goes to all.
+  if (packet.ip_protocol == 0) return false;
+  const auto to = transport::soft::Address::from_gid(packet.destination);
+  return transport::soft::is_limited_broadcast(to) ||
+         std::ranges::any_of(prefixes, [&to](const transport::soft::Prefix& each) {
+           return transport::soft::is_broadcast(each, to);
+         });
 }
 
 }  // namespace
@@ -277,7 +290,7 @@ void World::drop(const Host& at, const Host* peer, DropCause cause, const Packet
 
 void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   ++packets_;
-  const bool to_group = roce::is_multicast(packet->destination);
+  const bool to_group = goes_to_all(*packet, from.interfaces()[interface].prefixes);
   const Owner* to = to_group ? nullptr : owner_of(key_of(packet->destination.raw));
   if (trace_.on() || records_) tell_sent(from, to ? to->host->index() : kNoHost, *packet);
   if (milestones_ != nullptr)

@@ -44,6 +44,10 @@ void Sockets::on_ip(Host& at, const Packet& packet) {
 void Sockets::on_datagram(Host& at, const Packet& packet, std::span<const std::uint8_t> payload) {
   const auto arrival = udp_arrival(packet.source, packet.destination, payload);
   if (!arrival) return;
+  if (is_for_all(arrival->local, at)) {
+    deliver_to_all(at, arrival->local, arrival->peer, arrival->data);
+    return sandbox_.look();
+  }
   if (deliver(at, arrival->local, arrival->peer, arrival->data)) return sandbox_.look();
   Packet lost;
   lost.source = packet.source;
@@ -58,21 +62,22 @@ void Sockets::on_datagram(Host& at, const Packet& packet, std::span<const std::u
 void Sockets::on_refusal(Host& at, const Packet& packet) {
   const auto ports = recording::read_refusal(packet);
   if (!ports) return;
-  const std::string name = name_of(at, ports->source, SOCK_DGRAM);
-  const auto inode = inodes_.find(name);
-  if (inode == inodes_.end()) return;
-  Socket& socket = sockets_.at(inode->second);
   const Address from = Address::from_gid(packet.source);
-  if (socket.peer.family == AF_UNSPEC || socket.peer.ip != from.ip ||
-      socket.peer.port != ports->destination)
-    return;
+  const auto is_connected_there = [&](const std::string& name) {
+    const Address& peer = sockets_.at(inodes_.at(name)).peer;
+    return peer.family != AF_UNSPEC && peer.ip == from.ip && peer.port == ports->destination;
+  };
+  const auto names = names_at(at, ports->source, SOCK_DGRAM);
+  const auto name = std::ranges::find_if(names, is_connected_there);
+  if (name == names.end()) return;
+  Socket& socket = sockets_.at(inodes_.at(*name));
   socket.error = ECONNREFUSED;
   Descriptor& waker = senders_[kRefusal].socket;
   if (!waker) {
     waker = Descriptor(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     (void)files_.bind(waker, kRefusal, SOCK_DGRAM);
   }
-  (void)files_.send(waker, name, {});
+  (void)files_.send(waker, *name, {});
   sandbox_.look();
 }
 
@@ -96,11 +101,12 @@ const Sockets::Address* Sockets::sender_of(const sockaddr_storage& name, socklen
 
 bool Sockets::deliver(const Host& at, const Address& target, const Address& source,
                       std::span<const std::byte> bytes) {
-  const std::string name = name_of(at, target.port, SOCK_DGRAM);
-  if (!is_open_to(name, target)) return false;
-  const Address& peer = sockets_.at(inodes_.at(name)).peer;
-  // Who is connected hears nobody else.
-  if (peer.family != AF_UNSPEC && (peer.ip != source.ip || peer.port != source.port)) return false;
+  const std::string name = hearer_at(at, target, source, SOCK_DGRAM);
+  return !name.empty() && deliver_into(name, source, bytes);
+}
+
+bool Sockets::deliver_into(const std::string& name, const Address& source,
+                           std::span<const std::byte> bytes) {
   const Descriptor& sender = sender_for(source);
   const auto waiting = kept_.find(name);
   const int error = waiting != kept_.end() ? EAGAIN : files_.send(sender, name, bytes);

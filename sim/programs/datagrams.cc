@@ -68,8 +68,9 @@ Outcome Sockets::connect_datagrams(const Descriptor& descriptor, Socket& socket,
     socket.peer = {};
     return Outcome::answered(0);
   }
-  const Host* const owner = owner_of(target, *socket.host);
-  const auto source = source_towards(target, *socket.host, owner);
+  const auto source = is_for_all(target, *socket.host)
+                          ? source_for_all(socket, target)
+                          : source_towards(target, *socket.host, owner_of(target, *socket.host));
   if (!source) return Outcome::answered(-source.error().value());
   if (socket.port == 0) {
     if (const int error = bind_to_any(descriptor, socket); error != 0)
@@ -184,6 +185,7 @@ Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& sock
 /// that a host has nobody for it.
 int Sockets::send_to(const Descriptor& descriptor, Socket& socket, const Address& target,
                      std::span<const std::byte> bytes) {
+  if (is_for_all(target, *socket.host)) return send_to_all(descriptor, socket, target, bytes);
   const Host* const owner = owner_of(target, *socket.host);
   auto source = source_towards(target, *socket.host, owner);
   if (!source) return source.error().value();

@@ -26,8 +26,6 @@ namespace {
 
 using transport::soft::Prefix;
 
-constexpr std::uint16_t kFirstEphemeral = 32768;
-constexpr std::uint16_t kLastEphemeral = 60999;
 constexpr int kKindBits = SOCK_CLOEXEC | SOCK_NONBLOCK;
 /// How long a kernel asks who has an address.
 constexpr Duration kNeighbourPatience = std::chrono::milliseconds(3072);
@@ -50,9 +48,10 @@ bool waits(const Descriptor& descriptor) {
 Sockets::Sockets(Sandbox& sandbox, std::filesystem::path directory)
     : sandbox_(sandbox),
       files_(std::move(directory)),
-      streams_(sandbox, files_, sender_, [this](const Host& host, const Address& address) {
-        return listener_at(host, address);
-      }) {
+      streams_(sandbox, files_, sender_,
+               [this](const Host& host, const Address& address, const Address& peer) {
+                 return listener_at(host, address, peer);
+               }) {
   sandbox_.world().set_ip_receiver(this);
 }
 
@@ -174,36 +173,11 @@ verbs::Result<Sockets::Address> Sockets::source_towards(const Address& address, 
 
 // --- names --------------------------------------------------------------------------------------
 
-std::string Sockets::name_of(const Host& host, std::uint16_t port, int type) const {
-  const auto& hosts = sandbox_.world().hosts();
-  const auto found = std::find_if(hosts.begin(), hosts.end(),
-                                  [&host](const auto& each) { return each.get() == &host; });
-  return (type == SOCK_STREAM ? "tcp." : "udp.") + std::to_string(found - hosts.begin()) + "." +
-         std::to_string(port);
-}
-
 Sockets::Socket* Sockets::socket_of(const sockaddr_storage& name, socklen_t size) {
   const auto file = files_.name_of(name, size);
   const auto inode = file ? inodes_.find(*file) : inodes_.end();
   const auto found = inode == inodes_.end() ? sockets_.end() : sockets_.find(inode->second);
   return found == sockets_.end() ? nullptr : &found->second;
-}
-
-bool Sockets::is_open_to(const std::string& name, const Address& address) const {
-  const auto inode = inodes_.find(name);
-  if (inode == inodes_.end()) return false;
-  const Socket& socket = sockets_.at(inode->second);
-  const Address& local = socket.local;
-  if (socket.family == AF_INET && address.family != AF_INET) return false;
-  if (local.family == AF_UNSPEC || local.is_zero()) return true;
-  // To any address means to its own loopback address.
-  return address.is_zero() ? local.is_loopback() : local.ip == address.ip;
-}
-
-std::string Sockets::listener_at(const Host& host, const Address& address) const {
-  std::string name = name_of(host, address.port, SOCK_STREAM);
-  if (!is_open_to(name, address) || !sockets_.at(inodes_.at(name)).listening) return {};
-  return files_.is_open(name, SOCK_STREAM) ? name : std::string();
 }
 
 Sockets::Address Sockets::local_of(const Socket& socket) {
@@ -212,25 +186,6 @@ Sockets::Address Sockets::local_of(const Socket& socket) {
   if (local.is_zero() && socket.peer.family != AF_UNSPEC) local = socket.source;
   local.port = socket.port;
   return local;
-}
-
-int Sockets::bind_to(const Descriptor& descriptor, Socket& socket, std::uint16_t port) {
-  const std::string name = name_of(*socket.host, port, socket.type);
-  if (const int error = files_.bind(descriptor, name, socket.type); error != 0) return error;
-  struct stat about {};
-  if (::fstat(descriptor.get(), &about) == 0) inodes_[name] = about.st_ino;
-  socket.port = port;
-  return 0;
-}
-
-int Sockets::bind_to_any(const Descriptor& descriptor, Socket& socket) {
-  std::uint16_t& next = next_port_.try_emplace(socket.host, kFirstEphemeral).first->second;
-  for (unsigned tries = 0; tries <= kLastEphemeral - kFirstEphemeral; ++tries) {
-    const std::uint16_t port = next;
-    next = port == kLastEphemeral ? kFirstEphemeral : static_cast<std::uint16_t>(port + 1);
-    if (const int error = bind_to(descriptor, socket, port); error != EADDRINUSE) return error;
-  }
-  return EADDRINUSE;
 }
 
 // --- calls --------------------------------------------------------------------------------------
@@ -263,12 +218,14 @@ Outcome Sockets::on_bind(Thread& thread, const Call& call) {
   if (!name) return Outcome::answered(-name.error().value());
   // Of no family: any address, as programs of old have it.
   const bool is_any = name->family == AF_UNSPEC || name->is_zero();
-  if (!is_any && owner_of(*name, *socket->host) != socket->host)
+  const bool for_all = !is_any && socket->type == SOCK_DGRAM && is_for_all(*name, *socket->host);
+  if (!is_any && !for_all && owner_of(*name, *socket->host) != socket->host)
     return Outcome::answered(-EADDRNOTAVAIL);
   if (socket->port != 0) return Outcome::answered(-EINVAL);
+  if (!is_any) socket->local = *name;
   const int error =
       name->port == 0 ? bind_to_any(descriptor, *socket) : bind_to(descriptor, *socket, name->port);
-  if (error == 0 && !is_any) socket->local = *name;
+  if (error != 0) socket->local = {};
   return Outcome::answered(-error);
 }
 
@@ -279,7 +236,11 @@ Outcome Sockets::on_listen(Thread& thread, const Call& call) {
     if (const int error = bind_to_any(descriptor, *socket); error != 0)
       return Outcome::answered(-error);
   }
-  if (socket != nullptr) socket->listening = true;
+  if (socket == nullptr) return Outcome::made();
+  if (!std::exchange(socket->listening, true) && port_is_taken(*socket, socket->port)) {
+    socket->listening = false;
+    return Outcome::answered(-EADDRINUSE);
+  }
   return Outcome::made();
 }
 
@@ -321,9 +282,9 @@ Outcome Sockets::connect_stream(Thread& thread, const Descriptor& descriptor, So
   socket.peer = target.is_zero() ? Address::loopback(target.family) : target;
   socket.peer.port = target.port;
   if (owner != socket.host) return connect_elsewhere(thread, descriptor, socket);
-  const std::string name = name_of(*owner, target.port, SOCK_STREAM);
+  const std::string name = hearer_at(*owner, target, socket.source, SOCK_STREAM);
   int error = ECONNREFUSED;
-  while (is_open_to(name, target)) {
+  while (!name.empty()) {
     error = files_.connect(descriptor, name);
     sandbox_.look();
     if (error != EAGAIN) break;
@@ -429,9 +390,27 @@ Outcome Sockets::on_setsockopt(Thread& thread, const Call& call) {
                             : std::nullopt;
     if (option) socket->abrupt = option->l_onoff != 0 && option->l_linger == 0;
     if (socket->line != nullptr) socket->line->set_abrupt(socket->abrupt);
-    return Outcome::made();
+    if (call.arguments[2] != SO_REUSEPORT) return Outcome::made();
+    // Newer kernels refuse it for sockets that are not of the internet.
+    const auto on = thread.tracee().peek<int>(call.arguments[3]);
+    if (call.arguments[4] < sizeof *on) return Outcome::answered(-EINVAL);
+    if (!on) return Outcome::answered(-EFAULT);
+    socket->reuse_port = *on != 0;
+    return Outcome::answered(0);
   }
-  return Outcome::answered(0);  // of protocols that are not there
+  return set_option(thread, call, *socket);
+}
+
+Outcome Sockets::set_option(Thread& thread, const Call& call, Socket& socket) {
+  const auto level = static_cast<int>(call.arguments[1]);
+  const auto name = static_cast<int>(call.arguments[2]);
+  std::vector<std::byte> value(
+      std::min<std::uint64_t>(call.arguments[4], SocketOptions::kBytesMax));
+  if (!thread.tracee().read(call.arguments[3], value)) return Outcome::answered(-EFAULT);
+  if (const auto error = set_group_option(socket, level, name, value))
+    return Outcome::answered(-*error);
+  socket.options.set(level, name, value);
+  return Outcome::answered(0);
 }
 
 /// The kernel rounds a timeout up to its own ticks, of which one machine has more than another.
@@ -503,15 +482,28 @@ Outcome Sockets::on_getsockopt(Thread& thread, const Call& call) {
       value = socket->family;
     } else if (call.arguments[2] == SO_PROTOCOL) {
       value = socket->type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP;
+    } else if (call.arguments[2] == SO_REUSEPORT) {
+      value = socket->reuse_port ? 1 : 0;
     } else {
       return Outcome::made();
     }
   }
   const auto size = thread.tracee().peek<socklen_t>(call.arguments[4]);
   if (!size) return Outcome::answered(-EFAULT);
-  std::vector<std::byte> bytes(std::min<std::size_t>(*size, 256));
-  std::memcpy(bytes.data(), &value, std::min(bytes.size(), sizeof value));
-  return Outcome::answered(thread.tracee().write(call.arguments[3], bytes) ? 0 : -EFAULT);
+  std::vector<std::byte> bytes;
+  if (call.arguments[1] == SOL_SOCKET) {
+    const auto of_value = std::as_bytes(std::span(&value, 1));
+    bytes.assign(of_value.begin(), of_value.end());
+  } else {
+    bytes = socket->options.get(
+        static_cast<int>(call.arguments[1]), static_cast<int>(call.arguments[2]),
+        {.connected = socket->peer.family != AF_UNSPEC, .listening = socket->listening});
+  }
+  bytes.resize(std::min<std::size_t>(*size, bytes.size()));
+  const bool written =
+      thread.tracee().write(call.arguments[3], bytes) &&
+      thread.tracee().poke(call.arguments[4], static_cast<socklen_t>(bytes.size()));
+  return Outcome::answered(written ? 0 : -EFAULT);
 }
 
 /// Of the first IPv4 address of what is not loopback: there is one such interface.

@@ -19,6 +19,7 @@
 #include "sim/programs/ip_sender.h"
 #include "sim/programs/reassembly.h"
 #include "sim/programs/socket_files.h"
+#include "sim/programs/socket_options.h"
 #include "sim/programs/streams.h"
 #include "sim/programs/thread.h"
 #include "sim/uplink.h"
@@ -87,8 +88,14 @@ class Sockets final : private IpReceiver {
     int error = 0;            ///< to be told with the next call
     bool lost = false;        ///< written data will never be read
     bool listening = false;
-    bool abrupt = false;   ///< whether close(2) sends a reset (SO_LINGER with a time of 0)
-    Line* line = nullptr;  ///< of a connection with another host
+    bool abrupt = false;      ///< whether close(2) sends a reset (SO_LINGER with a time of 0)
+    Line* line = nullptr;     ///< of a connection with another host
+    std::uint64_t bound = 0;  ///< the how manieth bind(2) it was
+    bool reuse_address = false;
+    bool reuse_port = false;
+    std::vector<Address> groups{};  ///< that it has joined
+    Address group_source{};         ///< of IP_MULTICAST_IF; AF_UNSPEC: the host chooses
+    SocketOptions options{};
   };
   /// Of any socket, by its inode. Zero: none.
   struct Timeouts {
@@ -127,6 +134,16 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] Socket* socket_of(const sockaddr_storage& name, socklen_t size);
   /// Whether the socket with the file `name` can be reached by `address`.
   [[nodiscard]] bool is_open_to(const std::string& name, const Address& address) const;
+  // ports.cc
+  /// Returns the names of the files of all sockets that are, or were, bound to a port.
+  [[nodiscard]] std::vector<std::string> names_at(const Host& host, std::uint16_t port,
+                                                  int type) const;
+  /// Returns the name of the socket that hears what `source` sends to `target`; empty: none does.
+  /// Of sockets that share a port it is the one whose addresses fit best, as Linux chooses it.
+  [[nodiscard]] std::string hearer_at(const Host& host, const Address& target,
+                                      const Address& source, int type) const;
+  /// Whether Linux refuses to bind the socket to the port because another one has it.
+  [[nodiscard]] bool port_is_taken(const Socket& socket, std::uint16_t port) const;
   [[nodiscard]] static Address local_of(const Socket& socket);
   [[nodiscard]] int bind_to(const Descriptor& descriptor, Socket& socket, std::uint16_t port);
   [[nodiscard]] int bind_to_any(const Descriptor& descriptor, Socket& socket);
@@ -154,6 +171,23 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] std::optional<Outcome> tell_option(Thread& thread, const Call& call,
                                                    const Descriptor& descriptor);
   void note_timeout(Thread& thread, const Call& call, const Descriptor& descriptor);
+  // groups.cc
+  /// Whether what is sent to the address is for all hosts that want it: a multicast group, or all
+  /// hosts of the network of one of the interfaces.
+  [[nodiscard]] static bool is_for_all(const Address& address, const Host& host);
+  /// Handles the options that join and leave groups, and that choose an interface for them. Returns
+  /// 0 or an errno; nullopt: another option.
+  [[nodiscard]] static std::optional<int> set_group_option(Socket& socket, int level, int name,
+                                                           std::span<const std::byte> value);
+  [[nodiscard]] int send_to_all(const Descriptor& descriptor, Socket& socket, const Address& target,
+                                std::span<const std::byte> bytes);
+  /// Returns the source address of what a socket sends to a group or to all hosts of a network.
+  /// ENETUNREACH: the host has no interface for it.
+  [[nodiscard]] static verbs::Result<Address> source_for_all(const Socket& socket,
+                                                             const Address& target);
+  void deliver_to_all(const Host& at, const Address& target, const Address& source,
+                      std::span<const std::byte> bytes);
+  [[nodiscard]] Outcome set_option(Thread& thread, const Call& call, Socket& socket);
   // arrivals.cc
   void on_ip(Host& at, const verbs::soft::Packet& packet) override;
   void on_datagram(Host& at, const verbs::soft::Packet& packet,
@@ -166,7 +200,11 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] const Descriptor& sender_for(const Address& source);
   void drop_refusals(const Descriptor& descriptor) const;
   [[nodiscard]] bool is_refusal(const sockaddr_storage& name, socklen_t size) const;
-  [[nodiscard]] std::string listener_at(const Host& host, const Address& address) const;
+  /// Puts a datagram into the socket with the file `name`. False: it is closed.
+  [[nodiscard]] bool deliver_into(const std::string& name, const Address& source,
+                                  std::span<const std::byte> bytes);
+  [[nodiscard]] std::string listener_at(const Host& host, const Address& address,
+                                        const Address& peer) const;
   [[nodiscard]] static Outcome hand_over(Thread& thread, const Message& message,
                                          std::span<const std::byte> bytes, std::size_t length,
                                          const Address& sender, int family);
@@ -182,6 +220,7 @@ class Sockets final : private IpReceiver {
   /// inodes of the sockets that are, or were, bound to a name
   std::map<std::string, std::uint64_t> inodes_;
   std::map<const Host*, std::uint16_t> next_port_;
+  std::uint64_t binds_ = 0;
   IpSender sender_;
   Streams streams_;
   Reassembly parts_;

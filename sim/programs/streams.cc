@@ -124,7 +124,7 @@ void Streams::unfill(Line& line) {
 
 /// Somebody asks for a connection.
 void Streams::on_request(Host& host, const TcpArrival& arrival) {
-  std::string listener = find_listener_(host, arrival.local);
+  std::string listener = find_listener_(host, arrival.local, arrival.peer);
   if (listener.empty()) {
     if (const auto answer = tcp::answer_of_nobody(arrival.segment))
       sender_.send(host, arrival.local, arrival.peer, *answer);

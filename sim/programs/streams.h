@@ -74,7 +74,8 @@ class Streams {
  public:
   /// Returns the file name of the Unix socket that listens at an address of a host. Empty: no
   /// socket listens there.
-  using FindListener = std::function<std::string(const Host&, const Address&)>;
+  using FindListener =
+      std::function<std::string(const Host&, const Address& local, const Address& peer)>;
 
   Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener);
   ~Streams();

@@ -1,0 +1,44 @@
+// The options of IP, IPv6, TCP and UDP sockets of programs.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace anyrdma::sim::programs {
+
+/// What a program has set of a socket, and Linux's values of what it has not set. Options that
+/// change how packets look on the wire have no further effect. Source: ip(7), ipv6(7), tcp(7).
+class SocketOptions {
+ public:
+  /// The longest value that is kept. Longer ones are cut off.
+  static constexpr std::size_t kBytesMax = 256;
+
+  struct State {
+    bool connected = false;
+    bool listening = false;
+  };
+
+  /// setsockopt(2) with a level other than SOL_SOCKET.
+  void set(int level, int name, std::span<const std::byte> value);
+  /// getsockopt(2): the whole value; the caller cuts it to the room there is. An option that is not
+  /// known is an int of 0.
+  [[nodiscard]] std::vector<std::byte> get(int level, int name, State state) const;
+
+  /// IPV6_V6ONLY: whether an IPv6 socket hears nothing that is sent to IPv4 addresses.
+  [[nodiscard]] bool only_ipv6() const;
+  /// IP_MULTICAST_LOOP and IPV6_MULTICAST_LOOP: whether the host hears what the socket sends to
+  /// groups of a family.
+  [[nodiscard]] bool hears_own_groups(sa_family_t family) const;
+
+ private:
+  [[nodiscard]] int number(int level, int name, int otherwise) const;
+
+  std::map<std::pair<int, int>, std::vector<std::byte>> set_;
+};
+
+}  // namespace anyrdma::sim::programs
