@@ -40,7 +40,7 @@ verbs::Result<std::unique_ptr<Connection>> Connection::create(rdma_cm_id* id,
 }
 
 Connection::Connection(rdma_cm_id* id, const Settings& settings)
-    : id_(id), settings_(settings), flow_(settings.sizes) {}
+    : id_(id), settings_(settings), flow_(settings.sizes), mappings_(settings.mappings) {}
 
 Connection::~Connection() {
   if (id_->qp != nullptr) rdma_destroy_qp(id_);
@@ -132,7 +132,7 @@ bool Connection::post(ibv_sge* memory, Message message, std::uint64_t address, s
   request.wr_id = put_message(message);
   request.sg_list = memory;
   request.num_sge = memory == nullptr ? 0 : 1;
-  request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+  request.opcode = message.kind == Kind::kWrite ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_WRITE_WITH_IMM;
   request.imm_data = htobe32(put_message(message));
   request.wr.rdma.remote_addr = address;
   request.wr.rdma.rkey = key;
@@ -142,8 +142,7 @@ bool Connection::post(ibv_sge* memory, Message message, std::uint64_t address, s
   return error == 0;
 }
 
-std::size_t Connection::send(std::span<const std::byte> data) {
-  const Flow::Transfer transfer = flow_.take(data.size());
+std::size_t Connection::post_copy(std::span<const std::byte> data, const Flow::Transfer& transfer) {
   std::byte* const copy = send_memory_->bytes().data() + transfer.from.offset;
   std::memcpy(copy, data.data(), transfer.from.length);
   ibv_sge memory{.addr = reinterpret_cast<std::uintptr_t>(copy),
@@ -151,6 +150,28 @@ std::size_t Connection::send(std::span<const std::byte> data) {
                  .lkey = send_region_->lkey};
   (void)post(&memory, transfer.message, transfer.address, transfer.key);
   return transfer.from.length;
+}
+
+std::size_t Connection::send(std::span<const std::byte> data) {
+  return post_copy(data, flow_.take(data.size()));
+}
+
+std::size_t Connection::write(std::span<const std::byte> data, const Target& target) {
+  Flow::Transfer transfer = flow_.take_write(std::min<std::size_t>(data.size(), target.length));
+  transfer.address = target.address;
+  transfer.key = target.key;
+  return post_copy(data, transfer);
+}
+
+// These use no credit, although rdma-core counts one: its receiver does not give that one back.
+bool Connection::send_mappings() {
+  while (mappings_.is_due() && flow_.has_slot() && ends_.connected()) {
+    Mappings::Update update = mappings_.next_update();
+    flow_.take_slot();
+    (void)post(&update.entry, {.kind = Kind::kMapping, .value = update.index}, update.address,
+               update.key);
+  }
+  return !mappings_.is_due();
 }
 
 void Connection::send_control(Control control) {
@@ -221,6 +242,12 @@ std::span<std::byte, kTargetSize> Connection::target_entry(std::uint32_t index) 
   return target_memory_->bytes().subspan(index * kTargetSize).first<kTargetSize>();
 }
 
+std::span<std::byte, kMappingSize> Connection::mapping_entry(std::uint32_t index) const {
+  return target_memory_->bytes()
+      .subspan(kTargets * kTargetSize + index * kMappingSize)
+      .first<kMappingSize>();
+}
+
 void Connection::on_received(const ibv_wc& completion) {
   if (!ends_.connected()) return;
   const auto message = get_message(be32toh(completion.imm_data));
@@ -242,7 +269,12 @@ void Connection::on_received(const ibv_wc& completion) {
     case Kind::kControl:
       on_control(message->value);
       break;
-    case Kind::kMapping:  // looked up when the program writes to the mapping
+    case Kind::kMapping:
+      if (message->value >= settings_.mappings ||
+          !mappings_.on_mapped(message->value, get_mapping(mapping_entry(message->value), own))) {
+        break_with(EPROTO);
+      }
+      break;
     case Kind::kWrite:
       break;
   }
@@ -268,10 +300,11 @@ void Connection::on_completed(const ibv_wc& completion) {
   const std::uint32_t value = sent & kLargestValue;
   switch (static_cast<Kind>(sent >> 29)) {
     case Kind::kData:
+    case Kind::kWrite:
       flow_.on_sent(value);
       break;
     case Kind::kMapping:
-    case Kind::kWrite:
+      mappings_.on_updated(value);
       flow_.on_slot_free();
       break;
     case Kind::kCredit:

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "cm/rsocket/flow.h"
+#include "cm/rsocket/mappings.h"
 #include "cm/rsocket/pages.h"
 #include "cm/rsocket/wire.h"
 #include "verbs/result.h"
@@ -53,7 +54,10 @@ class Connection {
   /// The own private data.
   [[nodiscard]] ConnectData own_data() const;
   /// Begins with the peer's private data.
-  void begin(const ConnectData& peer) { flow_.begin(peer); }
+  void begin(const ConnectData& peer) {
+    flow_.begin(peer);
+    mappings_.begin(id_->pd, peer);
+  }
   /// From now on messages can be sent, and the peer gets the second half of the receive buffer.
   void open();
 
@@ -68,6 +72,12 @@ class Connection {
   /// Copies up to `data.size()` bytes into the send buffer and posts them as one message. Returns
   /// their number. Requires flow().can_send().
   std::size_t send(std::span<const std::byte> data);
+  /// Copies up to `data.size()` bytes into the send buffer, and writes them to `target`, which the
+  /// peer is not told. Returns their number. Requires flow().can_write().
+  std::size_t write(std::span<const std::byte> data, const Target& target);
+  /// Sends updates of mappings as long as there is room. True: none is due any more.
+  bool send_mappings();
+  [[nodiscard]] Mappings& mappings() { return mappings_; }
   /// Sends a control message. Requires flow().can_control().
   void send_control(Control control);
   /// Returns bytes that have arrived, as Flow::peek does.
@@ -97,6 +107,8 @@ class Connection {
   [[nodiscard]] verbs::Result<void> register_memory();
   bool post_receive();
   bool post(ibv_sge* memory, Message message, std::uint64_t address, std::uint32_t key);
+  /// Copies `data` to its part of the send buffer, and posts it.
+  std::size_t post_copy(std::span<const std::byte> data, const Flow::Transfer& transfer);
   void grant();
   void on_received(const ibv_wc& completion);
   void on_control(std::uint32_t value);
@@ -104,10 +116,12 @@ class Connection {
   void break_with(int error);
   [[nodiscard]] std::uint32_t receives() const;
   [[nodiscard]] std::span<std::byte, kTargetSize> target_entry(std::uint32_t index) const;
+  [[nodiscard]] std::span<std::byte, kMappingSize> mapping_entry(std::uint32_t index) const;
 
   rdma_cm_id* const id_;
   const Settings settings_;
   Flow flow_;
+  Mappings mappings_;
   Ends ends_;
   bool open_ = false;
   bool armed_ = false;

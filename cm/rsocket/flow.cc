@@ -30,23 +30,36 @@ bool Flow::can_send() const {
   return data_slots_ > 0 && send_free_ > 0 && sent_ != send_limit_ && !targets_.empty();
 }
 
+Flow::Part Flow::take_part(std::size_t wanted) {
+  const std::size_t length =
+      std::min<std::size_t>({wanted, kLargestTransfer, send_free_, sizes_.send_buffer - send_at_});
+  const Part part{.offset = send_at_, .length = static_cast<std::uint32_t>(length)};
+  send_at_ = (send_at_ + part.length) % sizes_.send_buffer;
+  send_free_ -= part.length;
+  --data_slots_;
+  return part;
+}
+
 Flow::Transfer Flow::take(std::size_t wanted) {
   Target& target = targets_.front();
-  const std::size_t length = std::min<std::size_t>(
-      {wanted, kLargestTransfer, send_free_, target.length, sizes_.send_buffer - send_at_});
-  const auto taken = static_cast<std::uint32_t>(length);
-  const Transfer transfer{.from = {.offset = send_at_, .length = taken},
+  const Part part = take_part(std::min<std::size_t>(wanted, target.length));
+  const Transfer transfer{.from = part,
                           .address = target.address,
                           .key = target.key,
-                          .message = {.kind = Kind::kData, .value = taken}};
-  send_at_ = (send_at_ + taken) % sizes_.send_buffer;
-  send_free_ -= taken;
-  --data_slots_;
+                          .message = {.kind = Kind::kData, .value = part.length}};
   ++sent_;
-  target.address += taken;
-  target.length -= taken;
+  target.address += part.length;
+  target.length -= part.length;
   if (target.length == 0) targets_.pop_front();
   return transfer;
+}
+
+Flow::Transfer Flow::take_write(std::size_t wanted) {
+  const Part part = take_part(wanted);
+  return {.from = part,
+          .address = 0,
+          .key = 0,
+          .message = {.kind = Kind::kWrite, .value = part.length}};
 }
 
 void Flow::on_sent(std::uint32_t length) {

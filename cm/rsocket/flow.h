@@ -67,9 +67,13 @@ class Flow {
   /// Reserves a part of the send buffer and of the peer's memory, for at most `wanted` bytes.
   /// Requires can_send() and `wanted` > 0.
   [[nodiscard]] Transfer take(std::size_t wanted);
-  /// Whether a work request is free for something that needs no credit.
+  /// Whether a byte can be written to memory that the peer has mapped: needs no credit.
+  [[nodiscard]] bool can_write() const { return data_slots_ > 0 && send_free_ > 0; }
+  /// Reserves a part of the send buffer for at most `wanted` bytes. The caller sets the address.
+  /// Requires can_write() and `wanted` > 0.
+  [[nodiscard]] Transfer take_write(std::size_t wanted);
+  /// Whether a work request is free for something that needs neither credit nor send buffer.
   [[nodiscard]] bool has_slot() const { return data_slots_ > 0; }
-  /// Takes and gives back a work request that needs neither credit nor send buffer.
   void take_slot() { --data_slots_; }
   void on_slot_free() { ++data_slots_; }
   /// A transfer has completed: its part of the send buffer is free. Transfers complete in order.
@@ -105,6 +109,8 @@ class Flow {
  private:
   [[nodiscard]] std::uint32_t half() const { return sizes_.receive_buffer / 2; }
   [[nodiscard]] bool owes_credit() const;
+  /// Reserves a part of the send buffer and a work request.
+  [[nodiscard]] Part take_part(std::size_t wanted);
 
   Sizes sizes_;
   ConnectData peer_;

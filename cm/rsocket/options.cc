@@ -11,15 +11,6 @@
 namespace anyrdma::rsocket {
 namespace {
 
-constexpr std::uint32_t kLeastQueue = 16;
-constexpr std::uint32_t kLargestQueue = 0xfffe;  // sequence numbers have 16 bits
-constexpr std::uint32_t kLeastBuffer = 4096;     // bytes
-constexpr std::uint32_t kLargestBuffer = 1U << 29;
-
-std::uint32_t even_buffer(std::uint32_t wanted) {
-  return std::clamp(wanted, kLeastBuffer, kLargestBuffer) & ~std::uint32_t{63};
-}
-
 Result<std::size_t> written(const void* from, std::size_t size, std::span<std::byte> value) {
   const std::size_t length = std::min(size, value.size());
   std::memcpy(value.data(), from, length);
@@ -89,10 +80,9 @@ Result<void> StreamOptions::set_of_socket(int name, std::span<const std::byte> v
   std::memcpy(&number, value.data(), sizeof number);
   if (connected) return errno_code(EINVAL);
   // As Linux: twice what the program asks for.
-  const auto doubled = static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(std::int64_t{number} * 2, 0, kLargestBuffer));
+  const auto doubled = static_cast<std::uint64_t>(std::max<std::int64_t>(number, 0)) * 2;
   (name == SO_RCVBUF ? settings_.sizes.receive_buffer : settings_.sizes.send_buffer) =
-      even_buffer(doubled);
+      fitting_buffer(doubled);
   return {};
 }
 
@@ -101,10 +91,10 @@ Result<void> StreamOptions::set_of_rdma(int name, int value, bool connected) {
   const auto number = static_cast<std::uint32_t>(value);
   switch (name) {
     case RDMA_SQSIZE:
-      settings_.sizes.send_queue = std::clamp(number, kLeastQueue, kLargestQueue);
+      settings_.sizes.send_queue = fitting_queue(number);
       break;
     case RDMA_RQSIZE:
-      settings_.sizes.receive_queue = std::clamp(number, kLeastQueue, kLargestQueue);
+      settings_.sizes.receive_queue = fitting_queue(number);
       break;
     case RDMA_INLINE:
       settings_.inline_data = std::min(number, kLargestQueue);

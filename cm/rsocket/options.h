@@ -9,6 +9,7 @@
 #include <span>
 
 #include "cm/rsocket/connection.h"
+#include "cm/rsocket/defaults.h"
 #include "cm/rsocket/socket.h"
 
 namespace anyrdma::rsocket {
@@ -36,7 +37,7 @@ class StreamOptions {
   [[nodiscard]] Result<void> set_of_rdma(int name, int value, bool connected);
   [[nodiscard]] const int* place_of(int level, int name) const;
 
-  Settings settings_;
+  Settings settings_ = default_settings();
   ::linger linger_{};
   int reuse_address_ = 0;
   int keep_alive_ = 0;

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "cm/rsocket/name.h"
 #include "verbs/result.h"
 
 namespace anyrdma::rsocket {
@@ -26,13 +27,6 @@ class Bell;
 
 /// When a wait ends; nothing: never.
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
-
-/// An address of a peer or of this host, as the socket calls have it.
-struct Name {
-  sockaddr_storage storage{};
-  socklen_t length = 0;
-  [[nodiscard]] const sockaddr* raw() const { return reinterpret_cast<const sockaddr*>(&storage); }
-};
 
 /// One rsocket. Any thread may call any function at any time. Functions that wait return EAGAIN
 /// instead if the socket is non-blocking, EINTR for a signal, and EBADF if another thread closes

@@ -4,10 +4,21 @@
 #include <netinet/in.h>
 
 #include <cerrno>
+#include <utility>
 
+#include "cm/rsocket/datagram.h"
 #include "cm/rsocket/stream.h"
 
 namespace anyrdma::rsocket {
+namespace {
+
+template <class Derived>
+Result<std::shared_ptr<Socket>> as_socket(Result<std::shared_ptr<Derived>> made) {
+  if (!made) return made.error();
+  return std::shared_ptr<Socket>(std::move(*made));
+}
+
+}  // namespace
 
 Numbered<Socket>& sockets() {
   static auto* const all = new Numbered<Socket>;
@@ -17,13 +28,17 @@ Numbered<Socket>& sockets() {
 Result<int> make_socket(int family, int type, int protocol) {
   if (family != AF_INET && family != AF_INET6) return errno_code(EAFNOSUPPORT);
   const int flags = type & (SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if ((type & ~flags) != SOCK_STREAM) return errno_code(ENOTSUP);
-  if (protocol != 0 && protocol != IPPROTO_TCP) return errno_code(ENOTSUP);
-  auto stream = Stream::create(family);
-  if (!stream) return stream.error();
-  (*stream)->set_status_flags((flags & SOCK_NONBLOCK) != 0 ? O_NONBLOCK : 0);
-  const int number = (*stream)->fd();
-  sockets().add(number, std::move(*stream));
+  const int kind = type & ~flags;
+  if (kind != SOCK_STREAM && kind != SOCK_DGRAM) return errno_code(ENOTSUP);
+  if (protocol != 0 && protocol != (kind == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP)) {
+    return errno_code(ENOTSUP);
+  }
+  auto socket =
+      kind == SOCK_STREAM ? as_socket(Stream::create(family)) : as_socket(Datagram::create(family));
+  if (!socket) return socket.error();
+  (*socket)->set_status_flags((flags & SOCK_NONBLOCK) != 0 ? O_NONBLOCK : 0);
+  const int number = (*socket)->fd();
+  sockets().add(number, std::move(*socket));
   return number;
 }
 

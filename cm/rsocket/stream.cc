@@ -9,17 +9,6 @@
 #include <utility>
 
 namespace anyrdma::rsocket {
-namespace {
-
-Name name_of(const sockaddr& address) {
-  Name name;
-  name.length = address.sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
-  std::memcpy(&name.storage, &address, name.length);
-  return name;
-}
-
-}  // namespace
-
 Result<std::shared_ptr<Stream>> Stream::with_channel(int family) {
   rdma_event_channel* const channel = rdma_create_event_channel();
   if (channel == nullptr) return errno_code(errno);

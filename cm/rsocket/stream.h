@@ -43,6 +43,11 @@ class Stream final : public Socket {
                                         std::span<const std::byte> value) override;
   [[nodiscard]] Result<std::size_t> option(int level, int name,
                                            std::span<std::byte> value) override;
+  [[nodiscard]] Result<::off_t> map(void* memory, std::size_t length, int protection, int flags,
+                                    ::off_t offset) override;
+  [[nodiscard]] Result<void> unmap(void* memory, std::size_t length) override;
+  [[nodiscard]] Result<std::size_t> write_mapped(std::span<const std::byte> data, ::off_t offset,
+                                                 int flags) override;
 
  protected:
   bool process() override;
@@ -84,6 +89,16 @@ class Stream final : public Socket {
   bool take_events();
   [[nodiscard]] bool has_event() const;
   [[nodiscard]] Result<void> wait_until_open(Lock& lock, int flags);
+
+  // stream_data.cc
+  enum class Go : std::uint8_t { kOn, kNoMore };
+  /// Waits until `can_post` is true, and sends mappings first. kNoMore: something was `sent`
+  /// before, and no more can be sent now.
+  [[nodiscard]] Result<Go> wait_to_post(Lock& lock, int flags, std::size_t sent,
+                                        const std::function<bool()>& can_post);
+
+  /// Whether the size of the peer's table of mappings is known.
+  [[nodiscard]] bool knows_peer() const;
 
   // stream.cc
   [[nodiscard]] bool is_connected() const;

@@ -49,27 +49,32 @@ Result<void> Stream::wait_until_open(Lock& lock, int flags) {
   return errno_code(error != 0 ? error : ENOTCONN);
 }
 
+Result<Stream::Go> Stream::wait_to_post(Lock& lock, int flags, std::size_t sent,
+                                        const std::function<bool()>& can_post) {
+  const auto may_go_on = [&] {
+    return !connection_->ends().writable || (connection_->send_mappings() && can_post());
+  };
+  if (!may_go_on()) {
+    const auto waited = wait(lock, may_wait(flags), std::nullopt, may_go_on);
+    if (!waited && sent == 0) return waited.error();
+    if (!waited) return Go::kNoMore;
+  }
+  if (connection_->ends().writable) return Go::kOn;
+  if (sent != 0) return Go::kNoMore;
+  const int error = take_error();
+  return errno_code(error != 0 ? error : connection_->ends().shut ? EPIPE : ECONNRESET);
+}
+
 Result<std::size_t> Stream::send(std::span<const iovec> data, int flags, const Name* to) {
   Lock lock(mutex_);
   if (to != nullptr) return errno_code(EISCONN);
   if (const auto open = wait_until_open(lock, flags); !open) return open.error();
   Walk walk(data);
   while (!walk.is_at_end()) {
-    const auto may_go_on = [this] {
-      return !connection_->ends().writable || connection_->flow().can_send();
-    };
-    if (!may_go_on()) {
-      const auto waited = wait(lock, may_wait(flags), std::nullopt, may_go_on);
-      if (!waited) {
-        if (walk.passed() != 0) break;
-        return waited.error();
-      }
-    }
-    if (!connection_->ends().writable) {
-      if (walk.passed() != 0) break;
-      const int error = take_error();
-      return errno_code(error != 0 ? error : connection_->ends().shut ? EPIPE : ECONNRESET);
-    }
+    const auto go =
+        wait_to_post(lock, flags, walk.passed(), [this] { return connection_->flow().can_send(); });
+    if (!go) return go.error();
+    if (*go == Go::kNoMore) break;
     walk.advance(connection_->send(walk.rest()));
   }
   return walk.passed();

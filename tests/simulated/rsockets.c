@@ -51,6 +51,20 @@ static short events_of(int socket, short wanted, int milliseconds) {
 
 // --- alone ---------------------------------------------------------------------------------------
 
+/// Neither a listener nor a socket without a connection has mappings.
+static void map_nothing(int socket) {
+  char byte = 0;
+  EXPECT(riomap(socket, &byte, 1, PROT_WRITE, 0, 0) == -1 && errno == ENOTCONN);
+  EXPECT(riounmap(socket, &byte, 1) == -1 && errno == ENOTCONN);
+  EXPECT(riowrite(socket, &byte, 1, 0, 0) == (size_t)-1 && errno == ENOTCONN);
+  EXPECT(riomap(socket, NULL, 1, PROT_WRITE, 0, 0) == -1 && errno == EFAULT);
+  EXPECT(riomap(socket, &byte, 0, PROT_WRITE, 0, 0) == -1 && errno == EINVAL);
+  EXPECT(riomap(socket, &byte, 1, PROT_EXEC, 0, 0) == -1 && errno == EINVAL);
+  EXPECT(riomap(socket, &byte, 1, PROT_WRITE, 1, 0) == -1 && errno == EINVAL);
+  EXPECT(riomap(socket, &byte, 1, PROT_WRITE, 0, -2) == -1 && errno == EINVAL);
+  EXPECT(riowrite(socket, NULL, 1, 0, 0) == (size_t)-1 && errno == EFAULT);
+}
+
 static void use_no_addresses(int socket) {
   struct sockaddr_in6 other = {.sin6_family = AF_INET6};
   struct sockaddr_in here = address_of("10.0.0.1");
@@ -66,6 +80,7 @@ static void use_no_addresses(int socket) {
 }
 
 static void transfer_on_no_connection(int socket) {
+  map_nothing(socket);
   char byte = 0;
   struct sockaddr_in name;
   socklen_t length = sizeof(name);
@@ -159,6 +174,43 @@ static void connect_to_no_listener(void) {
   EXPECT(rclose(socket) == 0);
 }
 
+static void use_datagrams(void) {
+  char byte = 1, got[2] = "";
+  struct sockaddr_in here = address_of("10.0.0.1"), from = {0};
+  socklen_t length = sizeof(from);
+  int buffer = 0;
+  EXPECT(rsocket(AF_INET, SOCK_DGRAM, IPPROTO_TCP) == -1 && errno == ENOTSUP);
+  int socket = rsocket(AF_INET, SOCK_DGRAM, IPPROTO_UDP);
+  EXPECT(socket >= 0);
+  use_no_addresses(socket);
+  EXPECT(rsend(socket, &byte, 1, 0) == -1 && errno == EDESTADDRREQ);
+  EXPECT(rsendto(socket, &byte, 1, 0, (struct sockaddr*)&here, 4) == -1 && errno == EINVAL);
+  EXPECT(rsend(socket, NULL, 1, 0) == -1 && errno == EFAULT);
+  EXPECT(rrecv(socket, &byte, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN);
+  EXPECT(rlisten(socket, 1) == -1 && errno == EOPNOTSUPP);
+  EXPECT(raccept(socket, NULL, NULL) == -1 && errno == EOPNOTSUPP);
+  EXPECT(riomap(socket, &byte, 1, PROT_WRITE, 0, 0) == -1 && errno == EOPNOTSUPP);
+  EXPECT(rshutdown(socket, SHUT_WR) == -1 && errno == ENOTCONN);
+  EXPECT(rshutdown(socket, 9) == -1 && errno == EINVAL);
+  EXPECT(rgetpeername(socket, (struct sockaddr*)&from, &length) == -1 && errno == ENOTCONN);
+  EXPECT(rgetsockopt(socket, SOL_SOCKET, SO_RCVBUF, &buffer, &length) == 0 && buffer > 0);
+  EXPECT(rgetsockopt(socket, SOL_RDMA, RDMA_SQSIZE, &buffer, &length) == -1 &&
+         errno == ENOPROTOOPT);
+  EXPECT(bind_to(socket, "10.0.0.1") == 0);
+  EXPECT(connect_to(socket, "10.0.0.1") == 0);  // to itself
+  for (int i = 0; i < 3; ++i) {
+    length = sizeof(from);
+    EXPECT(rsend(socket, &byte, 1, 0) == 1);
+    EXPECT(events_of(socket, POLLIN, -1) == POLLIN);
+    EXPECT(rrecv(socket, got, 2, MSG_PEEK) == 1 && got[0] == 1);
+    EXPECT(rrecvfrom(socket, got, 2, 0, (struct sockaddr*)&from, &length) == 1);
+    EXPECT(from.sin_port == htons(kPort) && from.sin_addr.s_addr == here.sin_addr.s_addr);
+  }
+  static char large[100000];
+  EXPECT(rsend(socket, large, sizeof(large), 0) == -1 && errno == EMSGSIZE);
+  EXPECT(rclose(socket) == 0);
+}
+
 static int be_alone(void) {
   int socket = rsocket(AF_INET, SOCK_STREAM, 0);
   EXPECT(socket >= 0);
@@ -169,6 +221,7 @@ static int be_alone(void) {
   EXPECT(rfcntl(socket, F_DUPFD, 0) == -1 && errno == ENOTSUP);
   EXPECT(rfcntl(socket, F_SETFD, FD_CLOEXEC) == 0 && rfcntl(socket, F_GETFD) == FD_CLOEXEC);
   EXPECT(rclose(socket) == 0);
+  use_datagrams();
   listen_alone();
   connect_to_no_listener();
   return wrong;
@@ -253,6 +306,45 @@ static void fill_a_peer(int socket) {
   EXPECT(events_of(socket, POLLOUT, -1) == POLLOUT);  // the peer has read
 }
 
+enum { kMappings = 2, kMapped = 200000 };
+
+/// The server maps two buffers, of which the peer's table has no more; the peer writes to both.
+static void map_buffers(int socket) {
+  static char first[kMapped], second[kMapped], third[64];
+  size_t good = 0;
+  EXPECT(riomap(socket, first, kMapped, PROT_WRITE, 0, 0) == 0);
+  EXPECT(riomap(socket, second, kMapped, PROT_WRITE, 0, 1 << 20) == 1 << 20);
+  EXPECT(riomap(socket, third, sizeof(third), PROT_WRITE, 0, 1 << 21) == -1 && errno == ENOBUFS);
+  EXPECT(riomap(socket, third, sizeof(third), PROT_NONE, 0, -1) == (off_t)(intptr_t)third);
+  EXPECT(riounmap(socket, third, 1) == -1 && errno == EINVAL);
+  EXPECT(riounmap(socket, third, sizeof(third)) == 0);
+  EXPECT(rsend(socket, "m", 1, 0) == 1);  // now the peer has both
+  EXPECT(rrecv(socket, third, 1, 0) == 1);
+  for (size_t i = 0; i < kMapped; ++i) good += first[i] == 'a' && second[i] == (i < 100 ? 0 : 'b');
+  EXPECT(good == kMapped);
+  EXPECT(riounmap(socket, first, kMapped) == 0);
+  EXPECT(riounmap(socket, first, kMapped) == -1 && errno == EINVAL);
+  EXPECT(riomap(socket, first, 10, PROT_WRITE, 0, 1 << 22) == 1 << 22);  // its entry is free again
+  EXPECT(rsend(socket, "m", 1, 0) == 1);
+  EXPECT(rrecv(socket, third, 1, 0) == 1 && first[9] == 'c');
+}
+
+static void write_to_buffers(int socket) {
+  static char bytes[kMapped];
+  char byte;
+  EXPECT(riowrite(socket, bytes, 1, 1 << 25, 0) == (size_t)-1 && errno == EINVAL);
+  EXPECT(rrecv(socket, &byte, 1, 0) == 1);
+  memset(bytes, 'a', kMapped);
+  EXPECT(riowrite(socket, bytes, kMapped, 0, 0) == kMapped);
+  memset(bytes, 'b', kMapped);
+  EXPECT(riowrite(socket, bytes, kMapped, (1 << 20) + 100, 0) == kMapped - 100);
+  EXPECT(riowrite(socket, bytes, 1, kMapped, 0) == (size_t)-1 && errno == EINVAL);
+  EXPECT(rsend(socket, "m", 1, 0) == 1);
+  EXPECT(rrecv(socket, &byte, 1, 0) == 1);
+  EXPECT(riowrite(socket, "cccccccccc", 10, 1 << 22, 0) == 10);
+  EXPECT(rsend(socket, "m", 1, 0) == 1);
+}
+
 static int serve(void) {
   struct sockaddr_in peer;
   socklen_t length = sizeof(peer);
@@ -264,6 +356,7 @@ static int serve(void) {
   EXPECT(socket >= 0 && length == sizeof(peer) && peer.sin_addr.s_addr == htonl(0x0a000002));
   read_pieces(socket);
   exchange(socket);
+  map_buffers(socket);
   EXPECT(rrecv(socket, bytes, 1, 0) == 1);  // the peer is about to fill this end
   EXPECT(events_of(listener, POLLIN, 100) == 0);
   ssize_t got, all = 1;
@@ -286,7 +379,8 @@ static int serve(void) {
 static int talk(const char* server) {
   struct sockaddr_in name;
   socklen_t length = sizeof(name);
-  int value = 1, socket = rsocket(AF_INET, SOCK_STREAM, IPPROTO_TCP);
+  int value = 1, mappings = kMappings, socket = rsocket(AF_INET, SOCK_STREAM, IPPROTO_TCP);
+  EXPECT(rsetsockopt(socket, SOL_RDMA, RDMA_IOMAPSIZE, &mappings, sizeof(mappings)) == 0);
   EXPECT(connect_to(socket, server) == 0);
   EXPECT(connect_to(socket, server) == -1 && errno == EISCONN);
   EXPECT(bind_to(socket, "10.0.0.2") == -1 && errno == EINVAL);
@@ -299,6 +393,7 @@ static int talk(const char* server) {
   EXPECT(events_of(socket, POLLIN | POLLOUT, -1) == POLLOUT);
   write_pieces(socket);
   exchange(socket);
+  write_to_buffers(socket);
   fill_a_peer(socket);
   EXPECT(rshutdown(socket, SHUT_WR) == 0);
   EXPECT(rsend(socket, &value, 1, 0) == -1 && errno == EPIPE);

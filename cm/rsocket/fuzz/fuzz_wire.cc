@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "cm/rsocket/datagram_wire.h"
 #include "cm/rsocket/flow.h"
 #include "cm/rsocket/wire.h"
 
@@ -67,10 +68,25 @@ std::size_t receive(Flow& flow, std::span<const std::byte> rest) {
   return used;
 }
 
+/// Headers of datagrams are followed by the rest, and survive reading and writing.
+void read_headers(std::span<const std::byte> packet) {
+  for (const int family : {AF_INET, AF_INET6}) {
+    const auto headed = get_udp_header(packet, family);
+    if (!headed) continue;
+    const auto again = put_udp_header(headed->header);
+    require(again.size() + headed->data.size() == packet.size());
+  }
+  const auto headed = get_source(packet);
+  if (!headed) return;
+  require(std::ranges::equal(put_source(headed->header),
+                             packet.first(packet.size() - headed->data.size())));
+}
+
 }  // namespace
 
 int fuzz_wire(const std::uint8_t* data, std::size_t size) {
   std::span rest(reinterpret_cast<const std::byte*>(data), size);
+  read_headers(rest);
   const auto peer = get_connect_data(rest);
   if (!peer) return 0;
   require(get_connect_data(put_connect_data(*peer)) == peer);
