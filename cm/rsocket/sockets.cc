@@ -1,6 +1,5 @@
 #include "cm/rsocket/sockets.h"
 
-#include <fcntl.h>
 #include <netinet/in.h>
 
 #include <cerrno>
@@ -27,16 +26,15 @@ Numbered<Socket>& sockets() {
 
 Result<int> make_socket(int family, int type, int protocol) {
   if (family != AF_INET && family != AF_INET6) return errno_code(EAFNOSUPPORT);
-  const int flags = type & (SOCK_NONBLOCK | SOCK_CLOEXEC);
-  const int kind = type & ~flags;
-  if (kind != SOCK_STREAM && kind != SOCK_DGRAM) return errno_code(ENOTSUP);
-  if (protocol != 0 && protocol != (kind == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP)) {
+  // Also with flags (SOCK_CLOEXEC), as with rdma-core: programs under librspreload.so that use
+  // flags also call accept4, which it does not intercept. So they must get a TCP socket.
+  if (type != SOCK_STREAM && type != SOCK_DGRAM) return errno_code(ENOTSUP);
+  if (protocol != 0 && protocol != (type == SOCK_STREAM ? IPPROTO_TCP : IPPROTO_UDP)) {
     return errno_code(ENOTSUP);
   }
   auto socket =
-      kind == SOCK_STREAM ? as_socket(Stream::create(family)) : as_socket(Datagram::create(family));
+      type == SOCK_STREAM ? as_socket(Stream::create(family)) : as_socket(Datagram::create(family));
   if (!socket) return socket.error();
-  (*socket)->set_status_flags((flags & SOCK_NONBLOCK) != 0 ? O_NONBLOCK : 0);
   const int number = (*socket)->fd();
   sockets().add(number, std::move(*socket));
   return number;

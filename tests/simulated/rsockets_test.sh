@@ -45,4 +45,36 @@ settings=(--background server rcopy)
 apart rcopy true "rcopy $rsockets 10.0.0.1:$work/copy"
 settings=()
 
+# Programs for TCP, with the library that makes their sockets rsockets.
+librspreload=/usr/lib/x86_64-linux-gnu/rsocket/librspreload.so
+preloaded() { # NAME PROGRAM SERVER CLIENT: as apart
+  if [ -e "$librspreload" ] && command -v "$2" >/dev/null; then
+    apart "$1" "$3" "$4"
+  else
+    not_yet "$1" "$2 or librspreload.so is not installed"
+  fi
+}
+tcp="env LD_PRELOAD=$librspreload"
+head -c 200000 /dev/zero >"$work/zeros"
+{ printf 'HTTP/1.0 200 OK\r\nContent-Length: 200000\r\n\r\n' && cat "$work/zeros"; } >"$work/answer"
+
+says='client1/env: iperf Done\.'
+preloaded iperf3 iperf3 "$tcp iperf3 -s -1" "$tcp iperf3 -c 10.0.0.1 -n 5M"
+
+# From files: with a pipe, librspreload's select(2) does not report the end of standard input.
+says='server/sh: 200000'
+preloaded netcat nc.traditional "sh -c '$tcp nc.traditional -l -p 7000 -s 10.0.0.1 </dev/null | wc -c'" \
+  "sh -c '$tcp nc.traditional -q 1 10.0.0.1 7000 <$work/zeros'"
+
+says='client1/sh: 200000'
+command -v nc.traditional >/dev/null && preloaded curl curl \
+  "sh -c '$tcp nc.traditional -q 1 -l -p 8080 -s 10.0.0.1 <$work/answer'" \
+  "sh -c '$tcp curl -s http://10.0.0.1:8080/ | wc -c'"
+
+# These use flags of socket(2), with which librspreload leaves them on TCP.
+says='client1/env: tcp'
+preloaded flags python3 "$tcp /usr/bin/python3 -c 'import socket
+l = socket.create_server((\"\", 7000)); c, who = l.accept(); c.sendall(b\"tcp\")'" "$tcp /usr/bin/python3 -c 'import socket
+print(socket.create_connection((\"server\", 7000)).recv(9).decode())'"
+
 finish
