@@ -426,28 +426,6 @@ std::string record(const ExploreCommand& command, const Standard& standard,
   return path;
 }
 
-/// `recording`: that of the first failure; empty: there is none.
-ScenarioReport report_of(const sim::Results& results, const std::string& recording) {
-  const sim::Exploration& found = results.found;
-  ScenarioReport report{.command = "anyrdma explore",
-                        .scenario = results.scenario,
-                        .sentence = found.to_string(),
-                        .seconds = static_cast<double>(results.milliseconds) / 1000};
-  const bool programs = sim::scenarios::find(results.scenario) == nullptr;
-  for (const auto& [kind, failures] : found.kinds) {
-    const sim::Failure& first = failures.first;
-    ReportedFailure failure{.name = first.trial.to_string("; "),
-                            .problem = first.outcome.problem,
-                            .again = first.command};
-    for (const fault::Fault& each : first.trial.plan.faults)
-      failure.faults.push_back(fault::to_string(each));
-    if (programs && !first.command.empty()) failure.debug = debug_command(first.command);
-    if (found.failure && found.failure->command == first.command) failure.recording = recording;
-    report.failures.push_back(std::move(failure));
-  }
-  return report;
-}
-
 /// Since when a budget is used, and who is to have a part of what is left of it.
 struct Budgeting {
   std::chrono::steady_clock::time_point begin;
@@ -486,7 +464,8 @@ Exit explore_one(const ExploreCommand& command, const Standard& standard, const 
   std::fflush(stdout);
   std::string recording;
   if (results.found.failure) recording = record(command, standard, *results.found.failure);
-  const bool reported = !reports.wanted() || reports.add(report_of(results, recording));
+  const bool reported =
+      !reports.wanted() || reports.add(report_of(results, "anyrdma explore", recording));
   const bool written = command.results.empty() || write(results, command.results);
   const bool all_seen = !command.must_see || results.found.never_seen().empty();
   if (!all_seen) say("--must-see: some marked situations never occurred. They are listed above.");
@@ -538,6 +517,56 @@ Exit explore(const ExploreCommand& command) {
   return explore_all(command, scenarios, *shard);
 }
 
+static Exit replay_built_in(const ReplayCommand& command, const Standard& standard) {
+  if (command.gdb || !command.cores.empty()) {
+    say("a built-in scenario has no programs that gdb could debug: it needs a scenario file.");
+    return Exit::kUsage;
+  }
+  auto trial = sim::Trial::parse(command.trial);
+  if (!trial) {
+    say("the trial is invalid: " + trial.error().to_string() + ".");
+    return Exit::kUsage;
+  }
+  CiReports reports(command.junit);
+  if (!take_memory(command.memory, trial->memory) || !reports.usable() ||
+      !can_begin(standard, *trial))
+    return Exit::kUsage;
+  const auto begin = std::chrono::steady_clock::now();
+  sim::scenarios::watch();
+  std::string trace;
+  const sim::Findings findings;
+  const sim::Outcome outcome = standard.run(*trial, {.tracing = sim::Tracing::kKeep,
+                                                     .trace = command.trace ? &trace : nullptr,
+                                                     .record = command.record,
+                                                     .command = command.command});
+  if (const std::string none = trial->unreached(outcome.choices); !none.empty()) {
+    say("the trial does not belong to this scenario: " + none + ".");
+    return Exit::kUsage;
+  }
+  const std::string problem = outcome.problem + findings.problems();
+  std::printf("%strace hash 0x%016llx\n", printable(trace).c_str(),
+              static_cast<unsigned long long>(outcome.trace_hash));
+  for (const sim::FaultStatus& status : outcome.faults)
+    std::printf("%s\n", status.to_string().c_str());
+  std::printf("%s", problem.empty() ? "the run succeeded\n" : printable(problem).c_str());
+  std::fflush(stdout);
+  const auto took = std::chrono::steady_clock::now() - begin;
+  ScenarioReport report{.command = "anyrdma replay",
+                        .scenario = command.scenario,
+                        .sentence = trial->to_string("; "),
+                        .seconds = std::chrono::duration<double>(took).count()};
+  if (!problem.empty()) {
+    report.failures.push_back({.name = report.sentence,
+                               .problem = problem,
+                               .again = command.command,
+                               .recording = command.record});
+    for (const sim::FaultStatus& status : outcome.faults)
+      report.failures.back().faults.push_back(status.to_string());
+  }
+  const bool reported = !reports.wanted() || reports.add(std::move(report));
+  return problem.empty() && reported ? Exit::kOk : Exit::kFailed;
+}
+
 Exit replay(const ReplayCommand& command) {
   const Standard* standard = find_or_say(command.scenario);
   if (standard == nullptr) return Exit::kUsage;
@@ -558,42 +587,13 @@ Exit replay(const ReplayCommand& command) {
     options.raw = command.raw;
     options.buffered = command.buffered;
     options.cores = command.cores;
+    options.junit = command.junit;
     options.gdb = command.gdb;
     options.socket = command.socket;
     options.destination = command.destination;
     return static_cast<Exit>(simulate(options));
   }
-  if (command.gdb || !command.cores.empty()) {
-    say("a built-in scenario has no programs that gdb could debug: it needs a scenario file.");
-    return Exit::kUsage;
-  }
-  auto trial = sim::Trial::parse(command.trial);
-  if (!trial) {
-    say("the trial is invalid: " + trial.error().to_string() + ".");
-    return Exit::kUsage;
-  }
-  if (!take_memory(command.memory, trial->memory)) return Exit::kUsage;
-  if (!can_begin(*standard, *trial)) return Exit::kUsage;
-  sim::scenarios::watch();
-  std::string trace;
-  const sim::Findings findings;
-  const sim::Outcome outcome = standard->run(*trial, {.tracing = sim::Tracing::kKeep,
-                                                      .trace = command.trace ? &trace : nullptr,
-                                                      .record = command.record,
-                                                      .command = command.command});
-  if (const std::string none = trial->unreached(outcome.choices); !none.empty()) {
-    say("the trial does not belong to this scenario: " + none + ".");
-    return Exit::kUsage;
-  }
-  const std::string problem = outcome.problem + findings.problems();
-  std::printf("%strace hash 0x%016llx\n", printable(trace).c_str(),
-              static_cast<unsigned long long>(outcome.trace_hash));
-  for (const sim::FaultStatus& status : outcome.faults) {
-    std::printf("%s\n", status.to_string().c_str());
-  }
-  std::printf("%s", problem.empty() ? "the run succeeded\n" : printable(problem).c_str());
-  std::fflush(stdout);
-  return problem.empty() ? Exit::kOk : Exit::kFailed;
+  return replay_built_in(command, *standard);
 }
 
 }  // namespace anyrdma::tools

@@ -49,6 +49,7 @@ struct ReplayCommand {
   bool raw = false;           ///< what programs say is not escaped
   std::string record{};       ///< a file for all that happens; empty: none
   std::string command{};      ///< that has the run again; for the recording
+  std::string junit{};        ///< file for a JUnit report; empty: none
   std::string cores{};        ///< directory for core files at a failure; empty: none
   bool gdb = false;           ///< the run is debugged
   std::string socket{};       ///< of gdb; empty: gdb is started

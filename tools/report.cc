@@ -146,7 +146,31 @@ bool write(const sim::Results& results, const std::string& directory) {
   return false;
 }
 
+ScenarioReport report_of(const sim::Results& results, const std::string& command,
+                         const std::string& recording) {
+  const sim::Exploration& found = results.found;
+  ScenarioReport report{.command = command,
+                        .scenario = results.scenario,
+                        .sentence = found.to_string(),
+                        .seconds = static_cast<double>(results.milliseconds) / 1000};
+  const bool programs = sim::scenarios::find(results.scenario) == nullptr;
+  for (const auto& [kind, failures] : found.kinds) {
+    const sim::Failure& first = failures.first;
+    ReportedFailure failure{.name = first.trial.to_string("; "),
+                            .problem = first.outcome.problem,
+                            .again = first.command};
+    for (const fault::Fault& each : first.trial.plan.faults)
+      failure.faults.push_back(fault::to_string(each));
+    if (programs && !first.command.empty()) failure.debug = debug_command(first.command);
+    if (found.failure && found.failure->command == first.command) failure.recording = recording;
+    report.failures.push_back(std::move(failure));
+  }
+  return report;
+}
+
 Exit merge(const MergeCommand& command) {
+  CiReports reports(command.junit);
+  if (!reports.usable()) return Exit::kUsage;
   const auto all = read_all(command.paths);
   if (!all) return Exit::kUsage;
   std::vector<std::pair<sim::Results, std::size_t>> sums;
@@ -166,6 +190,7 @@ Exit merge(const MergeCommand& command) {
   for (const auto& [sum, parts] : sums) {
     print(sum, parts);
     well = well && !sum.found.failure;
+    if (reports.wanted()) well = reports.add(report_of(sum, "anyrdma merge", "")) && well;
     if (!command.must_see || sum.found.never_seen().empty()) continue;
     say("--must-see: some marked situations never occurred. They are listed above.");
     well = false;

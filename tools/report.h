@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/explore/results.h"
+#include "tools/ci_report.h"
 #include "tools/exit.h"
 
 namespace anyrdma::tools {
@@ -20,8 +21,14 @@ void print(const sim::Results& results, std::size_t parts = 0);
 /// false, after an error message, if that fails.
 [[nodiscard]] bool write(const sim::Results& results, const std::string& directory);
 
+/// The results of a search, for those who did not see it. `command`: "anyrdma explore".
+/// `recording`: that of the first failure; empty: there is none.
+[[nodiscard]] ScenarioReport report_of(const sim::Results& results, const std::string& command,
+                                       const std::string& recording);
+
 struct MergeCommand {
   std::vector<std::string> paths;  ///< files, and directories of them
+  std::string junit;               ///< file for a JUnit report; empty: none
   bool partial = false;            ///< do with what is there
   bool must_see = false;           ///< a situation that never occurred is a failure, too
 };

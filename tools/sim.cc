@@ -197,7 +197,7 @@ bool report(const SimOptions& options, const sim::Trial& trial, const sim::Outco
             std::chrono::steady_clock::time_point begin, CiReports& reports) {
   if (!reports.wanted()) return true;
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  ScenarioReport report{.command = "anyrdma sim",
+  ScenarioReport report{.command = options.trial.empty() ? "anyrdma sim" : "anyrdma replay",
                         .scenario = options.file.empty() ? "programs" : options.file,
                         .sentence = trial.to_string("; "),
                         .seconds = took.count()};

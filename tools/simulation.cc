@@ -261,11 +261,10 @@ class Simulation::Run {
     for (const auto& program : sandbox_.programs()) {
       const std::optional<int>& status = program->status();
       if (!status || judgement_.ends_as_expected(end_of(*program))) continue;
-      if (!WIFSIGNALED(*status)) {
-        tell(program->name() + " " + ending_of(*program));
-      } else {
+      if (WIFSIGNALED(*status))
         tell_crash(program->name(), *status, crash_of(*program));
-      }
+      else
+        tell(program->name() + " " + ending_of(*program));
     }
   }
 
@@ -284,7 +283,10 @@ class Simulation::Run {
   void take_exit(const Program& program, std::string_view thread, int status) {
     ProgramEnd end = end_of(program);
     end.status = status;
-    if (!judgement_.ends_as_expected(end)) take_failure(thread);
+    if (judgement_.ends_as_expected(end)) return;
+    take_failure(thread);
+    if (options_.debugger != nullptr && WIFEXITED(status))
+      options_.debugger->on_failure(program.name() + " " + end_text(end) + "\n");
   }
 
   /// The process dies when it goes on.

@@ -156,6 +156,7 @@ void describe(CLI::App& replay, ReplayCommand& command) {
                   "replaces the trial's memory order: strict, spec, relaxed or unordered")
       ->type_name("PROFILE");
   replay.add_flag("--trace", command.trace, "prints each packet and event");
+  describe_junit(replay, command.junit);
   describe_buffered(replay, command.buffered);
   replay.add_flag("--strict", command.strict,
                   "ends the run when a program does something irreproducible");
@@ -192,6 +193,7 @@ void describe(CLI::App& merge, MergeCommand& command) {
   merge.add_option("PATH", command.paths, "files of results, or directories that contain them")
       ->type_name("")
       ->required();
+  describe_junit(merge, command.junit);
   merge.add_flag("--partial", command.partial, "accepts missing and interrupted shards");
   merge.add_flag("--must-see", command.must_see,
                  "fails if a rare situation that a program marks never occurred");

@@ -30,7 +30,8 @@ class Debugger {
   [[nodiscard]] virtual bool wants_stop() = 0;
   /// Outside of all threads: the programs stop here if the debugger wants that.
   virtual void look() = 0;
-  /// Nothing more will happen, and not as it was meant to. `why`: lines.
+  /// The run fails. Outside of all threads: nothing more will happen. In a thread: its program ends
+  /// by itself with a wrong status when it goes on. `why`: lines.
   virtual void on_failure(std::string_view why) = 0;
   /// Whether the run is to end now, whatever else is left of it.
   [[nodiscard]] virtual bool ends_run() const = 0;

@@ -1,53 +1,7 @@
 #!/usr/bin/env bash
 # One gdb for all programs of a run (docs/debugging.md): Debian's gdb, in batch mode.
 . tests/simulated/lib.sh
-
-command -v gdb >/dev/null || skip_all "gdb is not installed"
-
-install -m 755 tests/simulated/debugged "$work/debugged"
-socket=$work/socket
-pair=(--seed 7 --host server=10.0.0.1 --host client=10.0.0.2
-  --on server "$work/debugged" --on client "$work/debugged 10.0.0.1")
-
-# debug NAME OPTION...: `anyrdma sim` with these, and gdb with the commands of stdin after it has connected.
-debug() {
-  local name=$1 run
-  shift
-  cat >"$work/$name.gdb"
-  timeout -k 5 "$deadline" tools/bin/anyrdma sim "$@" --gdb "$socket" >"$work/$name.out" 2>&1 </dev/null &
-  run=$!
-  timeout "$deadline" bash -c "until [ -S '$socket' ] || ! kill -0 $run 2>/dev/null; do sleep 0.05; done"
-  timeout -k 5 "$deadline" gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'set confirm off' -ex 'set remotetimeout 60' \
-    -ex 'set schedule-multiple on' -ex "target extended-remote $socket" -x "$work/$name.gdb" \
-    >"$work/$name.log" 2>&1 </dev/null
-  wait "$run"
-  status=$?
-}
-
-log_says() { # NAME PATTERN
-  grep -E -- "$2" "$work/$1.log" >/dev/null ||
-    fail "gdb does not say '$2':"$'\n'"$(tail -n 30 "$work/$1.log")"$'\n'"$(tail -n 5 "$work/$1.out")"
-}
-
-hash_of() { sed -n 's/.*trace hash //p' "$work/$1.out"; }
-
-# same_run NAME: it has ended as without gdb.
-same_run() {
-  [ "$status" = 0 ] || fail "exit status $status: $(tail -n 5 "$work/$1.out")"
-  [ -n "$(hash_of plain)" ] || fail "the run without gdb has no hash"
-  [ "$(hash_of "$1")" = "$(hash_of plain)" ] || fail "another run: $(hash_of "$1"), not $(hash_of plain)"
-  cmp -s <(grep heard "$work/plain.out") <(grep heard "$work/$1.out") || fail "the programs say something else"
-}
-
-checks() { # NAME
-  case_failed=
-  cases=$((cases + 1))
-  printf -- '-- %s\n' "$1"
-}
-
-ends() {
-  [ -z "$case_failed" ] || failures=$((failures + 1))
-}
+. tests/simulated/gdb.sh
 
 tools/bin/anyrdma sim "${pair[@]}" >"$work/plain.out" 2>&1
 
@@ -182,8 +136,9 @@ log_says record '#[0-9]+ .* in call \(address='
 log_says record 'no program has an id'
 log_says record "there is no record 4000: the run has $(wc -l <"$work/records")"
 same_run record
-tools/bin/anyrdma trace "$work/cut.recording" 2>&1 | grep 'waits for a connection' >/dev/null ||
-  fail "the recording of the run up to now lacks the record"
+tools/bin/anyrdma trace "$work/cut.recording" >"$work/cut" 2>&1
+grep 'waits for a connection' "$work/cut" >/dev/null && fail "it stops after the record"
+grep 'client/debugged waits for time to pass' "$work/cut" >/dev/null || fail "the recording of the run up to now lacks what was before the record"
 ends
 
 checks 'a number of a record that the run does not have is refused after the first run, too'

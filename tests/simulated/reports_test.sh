@@ -58,6 +58,32 @@ case_a_search() {
   [ "$(cat "$work/read")" = '1 0' ] || fail "$(cat "$work/read")"
 }
 
+case_a_replay() {
+  printf 'host here 10.0.0.1\non here sh -c "exit 3"\n' >"$work/fails.txt"
+  tools/bin/anyrdma replay "$work/fails.txt" 'seed 7' --junit "$work/replay.xml" >/dev/null 2>&1
+  [ $? = 1 ] || fail "exit status $?"
+  read_junit "$work/replay.xml"
+  [ "$(head -n 2 "$work/read")" = $'1 1\nhere/sh ended with status 3' ] || fail "$(cat "$work/read")"
+  grep "^again: anyrdma replay $work/fails.txt 'seed 7'" "$work/read" >/dev/null || fail "no command repeats it"
+  tools/bin/anyrdma replay connect 'seed 7' --junit "$work/replay.xml" >/dev/null 2>&1 || fail "it fails"
+  read_junit "$work/replay.xml"
+  [ "$(cat "$work/read")" = '1 0' ] || fail "$(cat "$work/read")"
+}
+
+case_merged_results() {
+  printf 'host here 10.0.0.1\non here sh -c "exit 3"\n' >"$work/fails.txt"
+  local shard
+  for shard in 0/2 1/2; do
+    tools/bin/anyrdma explore "$work/fails.txt" --seeds 4 --keep-going --shard $shard --results "$work/results" \
+      --record "$work" >/dev/null 2>&1
+  done
+  tools/bin/anyrdma merge "$work/results" --junit "$work/merge.xml" >"$work/said" 2>&1
+  [ $? = 1 ] || fail "exit status $?: $(cat "$work/said")"
+  read_junit "$work/merge.xml"
+  [ "$(head -n 2 "$work/read")" = $'1 1\nhere/sh ended with status 3' ] || fail "$(cat "$work/read")"
+  grep "^again: anyrdma replay $work/fails.txt" "$work/read" >/dev/null || fail "no command repeats it"
+}
+
 case_a_summary_for_github() {
   echo 'a summary' >"$work/summary.md"
   GITHUB_STEP_SUMMARY=$work/summary.md tools/bin/anyrdma sim "${fails[@]}" --record "$work/recording" >/dev/null 2>&1
@@ -72,11 +98,11 @@ case_a_summary_for_github() {
 }
 
 case_a_file_that_cannot_be_written() {
-  local command
+  local command words
   printf 'host here 10.0.0.1\non here true\n' >"$work/well.txt"
-  for command in "sim $work/well.txt" "explore $work/well.txt"; do
-    # shellcheck disable=SC2086
-    tools/bin/anyrdma $command --junit /nowhere/report.xml >"$work/said" 2>&1
+  for command in "sim|$work/well.txt" "explore|$work/well.txt" "replay|$work/well.txt|seed 1" "merge|$work"; do
+    IFS='|' read -ra words <<<"$command"
+    tools/bin/anyrdma "${words[@]}" --junit /nowhere/report.xml >"$work/said" 2>&1
     [ $? = 2 ] || fail "$command: exit status $?"
     grep -- "--junit '/nowhere/report.xml' cannot be written: No such file" "$work/said" >/dev/null || fail "$(cat "$work/said")"
   done

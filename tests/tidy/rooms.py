@@ -65,7 +65,7 @@ ROOMS = {
                           "recording/view", "sim", "sim/programs", "base", "sim/tracee", "sim/debug/protocol", "sim/debug/session",
                           "sim/debug/cluster"],
     "sim/fuzz": ["verbs", "recording", "check", "sim", "sim/debug/protocol", "sim/debug/session",
-                 "recording/packets", "sim/points", "sim/fuzz"],
+                 "sim/debug/cluster", "sim/debug/core", "recording/packets", "sim/points", "sim/fuzz"],
     "sim/points": ["transport/fault/plan", "transport/realtime", "sim/points"],
     "sim/explain": ["verbs", "recording/view", "sim", "sim/programs", "sim/stacks", "base",
                     "sim/explain"],

@@ -10,6 +10,7 @@
 #include "sim/programs/process.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/thread.h"
+#include "sim/world.h"
 
 namespace anyrdma::sim::debug {
 
@@ -391,8 +392,12 @@ void Cluster::look() {
 
 void Cluster::on_failure(std::string_view why) {
   if (alone_ || ends_run() || !begun_) return;
-  if (goal_ == Goal::kCount) return finish_count();
-  if (goal_ != Goal::kLive && goal_ != Goal::kFailure && goal_ != Goal::kTime) return;
+  // A program that ends is not the end of the run, and may end long before the moment to come to.
+  const bool at_end = sandbox_->world().scheduler().fibers().current() == nullptr;
+  if (goal_ == Goal::kCount && (at_end || is_counted_to_now())) return finish_count();
+  if (goal_ == Goal::kTime && at_end && record_ && !last_run_ && doer_runs_ != 0)
+    return stop_before_record(doer_runs_);
+  if (goal_ != Goal::kLive && goal_ != Goal::kFailure && (goal_ != Goal::kTime || !at_end)) return;
   const bool travelled = goal_ != Goal::kLive;
   Thread* const doer = goal_ == Goal::kTime ? first_doer() : nullptr;
   goal_ = Goal::kLive;

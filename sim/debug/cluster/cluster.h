@@ -20,6 +20,7 @@
 #include "sim/debug/session/session.h"
 #include "sim/debug/session/target.h"
 #include "sim/programs/debugger.h"
+#include "sim/programs/sandbox.h"
 #include "verbs/time.h"
 
 namespace anyrdma::sim::programs {
@@ -148,6 +149,9 @@ class Cluster final : public programs::Debugger, public Target {
   // --- going elsewhere (travel.cc) --------------------------------------------------------------
   void go_back(const ThreadId& from);
   void finish_count();
+  [[nodiscard]] bool is_counted_to_now() const {
+    return counts_by_time_ && sandbox_->world().now() >= time_;
+  }
   void step_back(const Position& from);
   void run_again(Goal goal);
   [[nodiscard]] bool is_led(const Known& it) const;
@@ -164,6 +168,7 @@ class Cluster final : public programs::Debugger, public Target {
   [[nodiscard]] std::string no_record(std::uint64_t number) const;
   void go_to_record();
   [[nodiscard]] bool looks_further();
+  void stop_before_record(std::uint64_t run);
   [[nodiscard]] programs::Thread* first_doer();
   [[nodiscard]] std::string add_fault(std::string_view action);
   [[nodiscard]] std::string write_recording(const std::string& path) const;

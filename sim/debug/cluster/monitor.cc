@@ -23,7 +23,7 @@ constexpr std::string_view kHelp =
     "  packets [N]   packets on their way, and the last N packets (default: 20)\n"
     "  trace [N]     the last N packets and events (default: 20)\n"
     "  goto TIME     the next `continue` stops at this virtual time, such as 10.5ms\n"
-    "  goto record N the next `continue` stops at this record of the run's recording\n"
+    "  goto record N the next `continue` stops before this record of the run's recording\n"
     "  goto failure  the next `continue` stops where the run fails, or ends\n"
     "  fault ACTION  this happens now, such as: cut client->server\n"
     "  record FILE   writes a recording of the run up to now\n"

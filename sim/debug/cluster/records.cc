@@ -4,11 +4,11 @@
 #include <fstream>
 #include <utility>
 
+#include "base/text.h"
 #include "recording/view/story.h"
 #include "sim/debug/cluster/cluster.h"
 #include "sim/programs/sandbox.h"
 #include "sim/programs/thread.h"
-#include "base/text.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim::debug {
@@ -28,7 +28,7 @@ std::string Cluster::go_to(const Destination& to) {
     if (story_ && record->number >= story_->records.size()) return no_record(record->number);
     record_ = record->number;
     next_goal_ = Goal::kSurvey;
-    return "`continue` stops at record " + std::to_string(*record_) +
+    return "`continue` stops before record " + std::to_string(*record_) +
            ", in a new run of the trial\n";
   }
   time_ = verbs::Instant{} + std::get<AtMoment>(to).time;
@@ -64,10 +64,15 @@ bool Cluster::looks_further() {
     story_ = story_so_far();
     go_to_record();
   } else if (goal_ == Goal::kTime && doer_runs_ != 0 && !last_run_) {
-    last_run_ = doer_runs_;  // the record came when the thread had gone on for the last time
-    run_again(Goal::kTime);
+    stop_before_record(doer_runs_);
   }
   return again_;
+}
+
+/// The record came when the thread had gone on for the `run`-th time: stops there, in a new run.
+void Cluster::stop_before_record(std::uint64_t run) {
+  last_run_ = run;
+  run_again(Goal::kTime);
 }
 
 programs::Thread* Cluster::first_doer() {

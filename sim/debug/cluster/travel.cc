@@ -56,7 +56,10 @@ bool Cluster::is_time_of(const Known& it) {
   if (last_run_) return doer_runs_ == *last_run_;
   const verbs::Instant now = sandbox_->world().now();
   if (now < time_) return false;
-  return !record_ || now > time_ || has_record(story_so_far(), *story_, *record_);
+  if (!record_) return true;
+  if (now == time_ && !has_record(story_so_far(), *story_, *record_)) return false;
+  if (doer_runs_ != 1) stop_before_record(doer_runs_ - 1);
+  return doer_runs_ == 1;
 }
 
 bool Cluster::is_led(const Known& it) const {

@@ -15,8 +15,10 @@
 #include "recording/packed.h"
 #include "sim/explore/results.h"
 #include "sim/explore/trial.h"
+#include "sim/fuzz/fuzz_destination.h"
 #include "sim/fuzz/fuzz_entries.h"
 #include "sim/fuzz/fuzz_gdb.h"
+#include "sim/fuzz/fuzz_mappings.h"
 #include "sim/fuzz/fuzz_results.h"
 #include "sim/fuzz/fuzz_trace.h"
 #include "sim/fuzz/fuzz_trial.h"
@@ -110,6 +112,16 @@ TEST(ScenarioFuzzReplay, AScenarioIsTakenOrRefusedInASentence) {
 TEST(GdbFuzzReplay, WhateverGdbSendsIsAnsweredByPackets) {
   RandomStream random(1, "gdb");
   for (const std::string& seed : seeds("gdb")) run(fuzz_gdb, seed, random);
+}
+
+TEST(DestinationFuzzReplay, IsAMomentOrRefusedInASentence) {
+  RandomStream random(1, "destination");
+  for (const std::string& seed : seeds("destination")) run(fuzz_destination, seed, random);
+}
+
+TEST(MappingsFuzzReplay, EachMappingThatIsReadHasASize) {
+  RandomStream random(1, "mappings");
+  for (const std::string& seed : seeds("mappings")) run(fuzz_mappings, seed, random);
 }
 
 /// Memory as a program leaves it: entries of most kinds, several times.
