@@ -117,11 +117,12 @@ void Agreement::on_over(const IdName& id) {
 
 void Agreement::on_crash(const std::string& host) {
   for (const auto& [id, end] : ends_) {
-    if (id.host == host && end.offered) of_the_dead_.push_back({end.route, end.active, end.terms});
+    if (id.host() == host && end.offered)
+      of_the_dead_.push_back({end.route, end.active, end.terms});
   }
-  std::erase_if(ends_, [&](const auto& entry) { return entry.first.host == host; });
+  std::erase_if(ends_, [&](const auto& entry) { return entry.first.host() == host; });
   for (auto& [route, ids] : by_route_) {
-    std::erase_if(ids, [&](const IdName& id) { return id.host == host; });
+    std::erase_if(ids, [&](const IdName& id) { return id.host() == host; });
   }
   const std::string at = host_of(host);
   troubled_.insert(std::minmax(at, std::string()));
@@ -158,7 +159,7 @@ void Agreement::on_rest() {
     End& end = *found;
     const auto peer = ends_.find(end.peer);
     if (peer == ends_.end() || peer->second.stage == Stage::kUp) continue;
-    if (peer->second.peer != id || troubled(id.host, end.peer.host)) continue;
+    if (peer->second.peer != id || troubled(id.host(), end.peer.host())) continue;
     end.reported = true;
     violations_.add(kAgreement, id.to_string() + ": is connected to " + end.peer.to_string() +
                                     ", which is not, and no message was lost");

@@ -163,6 +163,7 @@ std::vector<std::string> Checkers::unjudged() const {
 void Checkers::on_lane(const Entry& entry) {
   Lane lane{.of = std::string(entry.texts[0]),
             .name = std::string(entry.texts[1]),
+            .program = &*names_.emplace(entry.texts[1]).first,
             .host = lanes_.size()};
   const std::uint64_t in = entry.numbers[0];
   if (in != 0 && in <= lanes_.size()) lane.host = lanes_[in - 1].host;
@@ -198,7 +199,7 @@ void Checkers::on_entry(const Entry& entry) {
   if (!recording::has_known_enumerators(entry)) return;  // it means nothing to any checker
   const bool has_lane = recording::kShapes[static_cast<std::size_t>(entry.kind)].starts_with('l');
   if (has_lane && n[0] >= lanes_.size()) return;
-  const auto id = [&] { return IdName{lane_at(n[0]).name, n[1]}; };
+  const auto id = [&] { return IdName{lane_at(n[0]).program, n[1]}; };
   switch (entry.kind) {
     case EntryKind::kQueued:
       return on_queued(id(), entry);
@@ -257,7 +258,7 @@ void Checkers::on_queued(const IdName& id, const Entry& entry) {
   const auto type = static_cast<rdma_cm_event_type>(n[3]);
   Known& known = known_[id];
   known.datagram = n[5] != 0;
-  legality_.on_event(id.host, Step::kQueued, id.id, n[2], type,
+  legality_.on_event(id.host(), Step::kQueued, id.id, n[2], type,
                      known.datagram ? Service::kDatagram : Service::kConnected);
   known.queued.push_back({n[3], entry.signed_number(4), std::string(entry.texts[0])});
   switch (n[3]) {
@@ -285,10 +286,10 @@ void Checkers::on_queued(const IdName& id, const Entry& entry) {
 
 void Checkers::on_fetched(const IdName& id, const Entry& entry) {
   const std::uint64_t type = entry.numbers[2];
-  legality_.on_event(id.host, Step::kFetched, id.id, 0, static_cast<rdma_cm_event_type>(type));
+  legality_.on_event(id.host(), Step::kFetched, id.id, 0, static_cast<rdma_cm_event_type>(type));
   Known& known = known_[id];
   const bool is_request = type == RDMA_CM_EVENT_CONNECT_REQUEST && known.listener != 0;
-  ledger_.on_fetched({id.host, is_request ? known.listener : id.id});
+  ledger_.on_fetched({id.name, is_request ? known.listener : id.id});
   auto found = std::ranges::find(known.queued, type, &Queued::type);
   if (found == known.queued.end())
     found = std::ranges::find_if(
@@ -400,8 +401,8 @@ void Checkers::compare_queue_pairs(const IdName& active) {
   const IdName passive = agreement_.peer_of(active);
   const std::uint32_t left = agreement_.terms_of(active).qp_num;
   const std::uint32_t right = agreement_.terms_of(passive).qp_num;
-  const Device* const here = device_of(active.host, left);
-  const Device* const there = device_of(passive.host, right);
+  const Device* const here = device_of(active.host(), left);
+  const Device* const there = device_of(passive.host(), right);
   if (here == nullptr || there == nullptr) return;
   agreement_.on_queue_pairs(active, passive, here->census_of(left), left, there->census_of(right),
                             right);
@@ -422,7 +423,7 @@ void Checkers::on_silent_end(const IdName& id, const std::string& route) {
 void Checkers::on_called(const IdName& id, const Entry& entry) {
   const std::string_view call = entry.texts[0];
   const auto error = static_cast<int>(entry.numbers[2]);
-  legality_.on_call(id.host, id.id, call, error);
+  legality_.on_call(id.host(), id.id, call, error);
   const auto found = known_.find(id);
   if (found == known_.end()) return;
   Known& known = found->second;
@@ -464,7 +465,7 @@ void Checkers::on_given(const IdName& id, std::size_t lane, const Entry& entry) 
                         {qp, static_cast<std::uint8_t>(n[3]), static_cast<std::uint8_t>(n[4])});
   settle(route, id);
   if (known.datagram) return;
-  const Device* const device = device_of(id.host, qp);
+  const Device* const device = device_of(id.host(), qp);
   if (device != nullptr) afterlife_.on_bound(id, device->name(), qp);
 }
 
@@ -484,7 +485,7 @@ void Checkers::forget(std::size_t lane) {
   ledger_.on_crash(name);
   private_data_.excuse({});  // for requests that its peers had not answered
   std::erase_if(known_, [&](const auto& entry) {
-    if (entry.first.host != name) return false;
+    if (entry.first.host() != name) return false;
     leave_route(entry.second.route);
     return true;
   });
@@ -499,7 +500,7 @@ void Checkers::on_new_numbers(std::size_t lane) {
   const std::string& name = lanes_[lane].name;
   const bool fresh =
       lanes_[lane].of == "process" && !devices_.contains(lane) &&
-      std::ranges::none_of(known_, [&](const auto& entry) { return entry.first.host == name; });
+      std::ranges::none_of(known_, [&](const auto& entry) { return entry.first.host() == name; });
   if (fresh) return;
   agreement_.on_crash(name);
   forget(lane);
@@ -509,7 +510,7 @@ void Checkers::on_new_numbers(std::size_t lane) {
 void Checkers::on_gone(std::size_t lane) {
   const std::string& name = lanes_[lane].name;
   for (const auto& [id, known] : known_) {
-    if (id.host == name) over(id);
+    if (id.host() == name) over(id);
   }
   forget(lane);
 }

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -51,6 +52,7 @@ class Checkers final : public recording::EntryReader {
   struct Lane {
     std::string of;
     std::string name;
+    const std::string* program;  ///< its name, in names_
     std::size_t host = 0;  ///< the lane (timeline row) of its host; a host's own lane for a host
   };
   /// An event that was queued and not yet fetched.
@@ -125,6 +127,7 @@ class Checkers final : public recording::EntryReader {
   Leaks leaks_{violations_};
   std::map<EndKey, std::string> ends_;
   std::vector<Lane> lanes_;
+  std::set<std::string> names_;                             ///< of lanes
   std::map<std::size_t, std::unique_ptr<Device>> devices_;  ///< by lane
   std::unordered_map<IdName, Known, IdName::Hash> known_;
   struct Route {

@@ -17,8 +17,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-const IdName kClient{"client", 1};
-const IdName kServer{"server", 2};
+const std::string kClientName = "client";
+const std::string kServerName = "server";
+const IdName kClient{&kClientName, 1};
+const IdName kServer{&kServerName, 2};
 const std::string kRoute = "TCP 192.0.2.1,40000->192.0.2.2,7471";
 
 // --- ledger -------------------------------------------------------------------------------------

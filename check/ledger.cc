@@ -19,7 +19,7 @@ void Ledger::on_acknowledged(const IdName& id) {
 }
 
 void Ledger::on_crash(const std::string& host) {
-  std::erase_if(owed_, [&](const auto& entry) { return entry.first.host == host; });
+  std::erase_if(owed_, [&](const auto& entry) { return entry.first.host() == host; });
 }
 
 void Ledger::on_end() {

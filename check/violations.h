@@ -6,7 +6,6 @@
 #include <functional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,17 +13,21 @@ namespace anyrdma::check {
 
 /// Identifies an id by its host's name and by its number on that host, as traces print it.
 struct IdName {
-  std::string host;
+  /// The name of the host or program. Of equal names there is one object, which outlives this one.
+  const std::string* name = nullptr;
   std::uint64_t id = 0;
+  /// Precondition: the id has a name.
+  [[nodiscard]] const std::string& host() const { return *name; }
   bool operator==(const IdName&) const = default;
   bool operator<(const IdName& other) const {
-    return std::tie(host, id) < std::tie(other.host, other.id);
+    const int order = name == other.name ? 0 : name->compare(*other.name);
+    return order < 0 || (order == 0 && id < other.id);
   }
-  [[nodiscard]] std::string to_string() const { return host + "#" + std::to_string(id); }
+  [[nodiscard]] std::string to_string() const { return host() + "#" + std::to_string(id); }
   struct Hash {
-    std::size_t operator()(const IdName& name) const {
+    std::size_t operator()(const IdName& name) const noexcept {
       constexpr std::size_t kSpread = 0x9e3779b97f4a7c15;
-      return std::hash<std::string>()(name.host) ^ (name.id * kSpread);
+      return std::hash<const std::string*>()(name.name) ^ (name.id * kSpread);
     }
   };
 };

@@ -74,7 +74,7 @@ void Recorder::write(const Fields&... fields) {
   if (writer_) writer_->write<kKind>(scheduler_.now(), fields...);
 }
 
-void Recorder::give(recording::Entry entry) {
+void Recorder::give(recording::Entry& entry) {
   entry.time = scheduler_.now();
   if (writer_ && (!closed_ || entry.kind == EntryKind::kLane)) writer_->write(entry);
   for (recording::EntryReader* const reader : readers_) reader->on_entry(entry);

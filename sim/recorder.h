@@ -124,9 +124,10 @@ class Recorder final : public WaitObserver {
   /// To all.
   template <recording::EntryKind kKind, class... Fields>
   void tell(const Fields&... fields) {
-    give(recording::entry_of<kKind>(fields...));
+    recording::Entry entry = recording::entry_of<kKind>(fields...);
+    give(entry);
   }
-  void give(recording::Entry entry);
+  void give(recording::Entry& entry);
   /// Fills in the lane.
   void put(recording::Number lane, const recording::Entry& entry);
   [[nodiscard]] recording::Number add_lane(std::string_view of, std::string_view name,
