@@ -177,7 +177,7 @@ class Explaining {
     for (const auto& end : found.ends) report_.ends.push_back(look_at(end));
     if (!found.faults.empty()) look_at_faults();
     const auto passing = sim::explain::nearest_passing(found);
-    record(found.pair ? found.pair->fails : found.trial, passing);
+    record(sim::explain::nearest_failing(found), passing);
   }
 
   [[nodiscard]] sim::explain::Witness::Pair look_at(const sim::explain::CriticalPair& pair) {

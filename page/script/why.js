@@ -91,9 +91,12 @@ class Why {
   }
 
   memory(memory) {
+    const turn = memory.choice === undefined ? [] : [
+      this.line(`Choice ${memory.choice} of the devices turns the verdict.`),
+      this.trial("fails", memory.fails), this.trial("passes", memory.passes)];
     return this.part(`The memory order ${memory.profile}`, this.line(memory.needed ?
       "It is needed: with strict memory the run passes." :
-      "It is not needed: with strict memory the run fails, too."));
+      "It is not needed: with strict memory the run fails, too."), ...turn);
   }
 
   pair(title, pair, sentence) {

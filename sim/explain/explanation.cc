@@ -1,9 +1,12 @@
 #include "sim/explain/explanation.h"
 
 #include <cstddef>
+#include <functional>
 #include <iterator>
+#include <string>
 #include <utility>
 
+#include "sim/explain/bisect.h"
 #include "sim/explain/ends.h"
 #include "sim/explain/fork.h"
 #include "sim/explain/patience.h"
@@ -57,35 +60,75 @@ class Search {
       if (!over_) search_pair();
     }
     if (!over_ && found_.pair) found_.ends = find_ends(*found_.pair, judge_);
+    if (!over_) search_memory(given.front().outcome.memory);
     if (!over_ && found_.curve->passing)  // else it rises nowhere
       complete_curve(*found_.curve, found_.written, written.front(), judge_, curve_options_);
     for (std::size_t i = 0; i < found_.faults.size() && !over_; ++i) search_window(i);
   }
 
-  /// Leaves out each fault, and the memory order.
+  /// Leaves out each fault, and the memory order. Without one of them, a random schedule becomes
+  /// another one, so the same scheduling choices are tried, too.
   void look_at_conditions() {
     std::vector<Probe> probes;
+    const auto add = [&](std::string text, const std::function<void(Trial&)>& leave_out) {
+      Condition condition{.text = std::move(text), .without = found_.trial};
+      Trial same = found_.written;
+      leave_out(condition.without);
+      leave_out(same);
+      probes.push_back({.trial = condition.without});
+      probes.push_back({.trial = std::move(same)});
+      return condition;
+    };
     const std::vector<Fault>& faults = found_.trial.plan.faults;
     for (std::size_t i = 0; i < faults.size(); ++i) {
-      Trial without = found_.trial;
-      without.plan.faults.erase(
-          std::next(without.plan.faults.begin(), static_cast<std::ptrdiff_t>(i)));
-      found_.faults.push_back({.text = to_string(faults[i]), .without = without});
-      probes.push_back({.trial = std::move(without)});
+      found_.faults.push_back(add(to_string(faults[i]), [i](Trial& trial) {
+        std::vector<Fault>& all = trial.plan.faults;
+        all.erase(std::next(all.begin(), static_cast<std::ptrdiff_t>(i)));
+      }));
     }
     if (found_.trial.memory.profile != MemoryProfile::kStrict) {
-      Trial without = found_.trial;
-      without.memory = {};
-      found_.memory =
-          Condition{.text = std::string(verbs::soft::to_string(found_.trial.memory.profile)),
-                    .without = without};
-      probes.push_back({.trial = std::move(without)});
+      found_.memory = add(std::string(verbs::soft::to_string(found_.trial.memory.profile)),
+                          [](Trial& trial) { trial.memory = {}; });
     }
     if (probes.empty()) return;
     const auto answers = judge_(probes);
     if (over_) return;
-    for (std::size_t i = 0; i < faults.size(); ++i) found_.faults[i].needed = !answers[i].fails();
-    if (found_.memory) found_.memory->needed = !answers.back().fails();
+    const auto passes = [&](std::size_t condition) {
+      return !answers[2 * condition].fails() && !answers[2 * condition + 1].fails();
+    };
+    for (std::size_t i = 0; i < faults.size(); ++i) found_.faults[i].needed = passes(i);
+    if (found_.memory) found_.memory->needed = passes(faults.size());
+  }
+
+  /// `made`: the choices of the failing run.
+  void search_memory(const std::vector<Deviation>& made) {
+    if (!found_.memory || !found_.memory->needed || made.empty()) return;
+    const auto with = [&](std::size_t count) {
+      Trial trial = found_.written;
+      if (count == 0) {
+        trial.memory = {};
+      } else {
+        trial.memory.given.emplace(made.begin(),
+                                   std::next(made.begin(), static_cast<std::ptrdiff_t>(count)));
+      }
+      return trial;
+    };
+    const auto part = [&](std::size_t passes, std::size_t fails) {
+      const auto both = judge_({{.trial = with(passes)}, {.trial = with(fails)}});
+      return !over_ && !both[0].fails() && both[1].fails();
+    };
+    if (!part(0, made.size())) return;
+    const auto last = bisect(0, made.size(), false, [&](const std::vector<std::size_t>& counts) {
+      std::vector<Probe> probes;
+      for (const std::size_t count : counts)
+        probes.push_back({.trial = with(count), .parts = verbs::Duration::zero()});
+      std::vector<bool> verdicts;
+      for (const Answer& each : judge_(probes)) verdicts.push_back(each.fails());
+      return verdicts;
+    });
+    if (!last || !part(*last, *last + 1)) return;
+    found_.memory_turn =
+        MemoryTurn{.choice = made[*last].point, .fails = with(*last + 1), .passes = with(*last)};
   }
 
   void search_window(std::size_t number) {

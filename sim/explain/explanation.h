@@ -22,6 +22,13 @@ struct Condition {
   std::optional<Window> window{};
 };
 
+/// The choice of the devices' memory order that turns the verdict.
+struct MemoryTurn {
+  std::uint64_t choice = 0;  ///< its number in the run
+  Trial fails{};             ///< with this choice and those before it, and no later ones
+  Trial passes{};            ///< with those before it only
+};
+
 struct Explanation {
   Trial trial{};       ///< the trial as it was given
   bool fails = false;  ///< false: it passes, and the rest is empty
@@ -31,6 +38,7 @@ struct Explanation {
 
   std::vector<Condition> faults{};    ///< those of the trial, in its order
   std::optional<Condition> memory{};  ///< nullopt: its memory is strict
+  std::optional<MemoryTurn> memory_turn{};
   std::optional<CriticalPair> pair{};
   std::vector<CriticalPair> ends{};  ///< further pairs near that one (ends.h)
   std::string no_pair{};             ///< why there is none, as a sentence

@@ -24,9 +24,11 @@ struct Report {
   std::uint64_t runs = 0;
 };
 
-/// The nearest passing trial: that of the critical pair, else one without a fault or with strict
-/// memory; nullopt: none was found.
+/// The nearest passing trial: that of the critical pair, else one with fewer choices of the memory
+/// order, without a fault, or with strict memory; nullopt: none was found.
 [[nodiscard]] std::optional<Trial> nearest_passing(const Explanation& explanation);
+/// The failing trial that is to be compared with it.
+[[nodiscard]] const Trial& nearest_failing(const Explanation& explanation);
 
 /// Lines for people.
 [[nodiscard]] std::string to_text(const Report& report);

@@ -113,9 +113,14 @@ std::string to_json(const Report& report) {
   json.text("trial", found.trial.to_string()).truth("fails", found.fails);
   json.text("problem", found.problem).raw("faults", faults_of(report));
   if (found.memory) {
-    json.raw(
-        "memory",
-        Json('{').text("profile", found.memory->text).truth("needed", found.memory->needed).end());
+    Json memory('{');
+    memory.text("profile", found.memory->text).truth("needed", found.memory->needed);
+    if (found.memory_turn) {
+      memory.number("choice", found.memory_turn->choice)
+          .text("fails", found.memory_turn->fails.to_string())
+          .text("passes", found.memory_turn->passes.to_string());
+    }
+    json.raw("memory", memory.end());
   }
   if (const auto passing = nearest_passing(found)) json.text("passes", passing->to_string());
   if (found.pair) json.raw("pair", pair_of(*found.pair, report.pair));

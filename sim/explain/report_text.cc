@@ -94,6 +94,11 @@ class Text {
     text_ += "\nThe memory order '" + memory.text + "' is " +
              (memory.needed ? "needed: with strict memory the run passes.\n"
                             : "not needed: with strict memory the run fails, too.\n");
+    if (!found_.memory_turn) return;
+    const MemoryTurn& turn = *found_.memory_turn;
+    append(text_, "Choice %llu of the devices turns the verdict. With it and those before it:\n",
+           static_cast<unsigned long long>(turn.choice));
+    text_ += command(turn.fails) + "and with those before it only:\n" + command(turn.passes);
   }
 
   void add_nearest() {
@@ -157,9 +162,11 @@ class Text {
     const CurvePoint& to = curve.points[curve.jump + 1];
     if (to.share() <= from.share()) return;
     append(text_,
-           "It became likely between %s and %s: the share of failures rises from %.0f %% to "
-           "%.0f %%.\n",
-           at(from.time).c_str(), at(to.time).c_str(), 100 * from.share(), 100 * to.share());
+           "It became likely between decisions %llu and %llu, at %s: the share of failures rises "
+           "from\n%.0f %% to %.0f %%.\n",
+           static_cast<unsigned long long>(from.decision),
+           static_cast<unsigned long long>(to.decision), at(to.time).c_str(), 100 * from.share(),
+           100 * to.share());
   }
 
   [[nodiscard]] static std::string bar(double share) {
@@ -176,11 +183,17 @@ class Text {
 
 std::optional<Trial> nearest_passing(const Explanation& explanation) {
   if (explanation.pair) return explanation.pair->passes;
+  if (explanation.memory_turn) return explanation.memory_turn->passes;
   for (const Condition& fault : explanation.faults) {
     if (fault.needed) return fault.without;
   }
   if (explanation.memory && explanation.memory->needed) return explanation.memory->without;
   return std::nullopt;
+}
+
+const Trial& nearest_failing(const Explanation& explanation) {
+  if (explanation.pair) return explanation.pair->fails;
+  return explanation.memory_turn ? explanation.memory_turn->fails : explanation.trial;
 }
 
 std::string to_text(const Report& report) {

@@ -405,6 +405,45 @@ TEST(Explain, TheMemoryOrderIsNeededOnlyIfStrictMemoryPasses) {
   }
 }
 
+/// The choices that this trial makes, as its run reports them.
+std::vector<Deviation> memory_of(const Trial& trial) {
+  if (trial.memory.profile == MemoryProfile::kStrict) return {};
+  if (trial.memory.given) return *trial.memory.given;
+  std::vector<Deviation> all;
+  for (std::uint64_t point = 2; point < 90; point += 3) all.push_back({point, 1});
+  return all;
+}
+
+TEST(Explain, TheChoiceOfMemoryThatTurnsTheVerdictIsFound) {
+  for (const std::uint64_t guilty : {2u, 5u, 44u, 89u}) {
+    // Two choices are needed.
+    const auto fails = [&](const Trial& trial) {
+      const auto made = memory_of(trial);
+      return std::ranges::find(made, Deviation{2, 1}) != made.end() &&
+             std::ranges::find(made, Deviation{guilty, 1}) != made.end();
+    };
+    const Judge judge = [&](const std::vector<Probe>& probes) {
+      std::vector<Answer> answers(probes.size());
+      for (std::size_t i = 0; i < probes.size(); ++i) {
+        answers[i].outcome.memory = memory_of(probes[i].trial);
+        if (fails(probes[i].trial)) answers[i].outcome.problem = "it fails\n";
+      }
+      return answers;
+    };
+    Trial trial = given({});
+    trial.memory.profile = MemoryProfile::kSpec;
+
+    const Explanation found = explain(trial, judge);
+
+    ASSERT_TRUE(found.memory_turn) << guilty;
+    EXPECT_EQ(found.memory_turn->choice, guilty);
+    EXPECT_TRUE(fails(found.memory_turn->fails));
+    EXPECT_FALSE(fails(found.memory_turn->passes));
+    EXPECT_EQ(memory_of(found.memory_turn->fails).size(),
+              1 + memory_of(found.memory_turn->passes).size());
+  }
+}
+
 TEST(Explain, TheCurveRisesWhereTheFailureIsDecided) {
   // From the failing run's 40th step on, nothing can prevent the failure.
   const std::string before(40, '.');
