@@ -165,6 +165,7 @@ Result<DatagramPort*> Datagram::port_towards(const Name& peer) {
   auto port = DatagramPort::create(address);
   if (!port) return port.error();
   ports_.push_back(std::move(*port));
+  wake();  // threads that sleep must sleep on its descriptor, too
   return ports_.back().get();
 }
 

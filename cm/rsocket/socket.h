@@ -31,7 +31,7 @@ using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 /// One rsocket. Any thread may call any function at any time. Functions that wait return EAGAIN
 /// instead if the socket is non-blocking, EINTR for a signal, and EBADF if another thread closes
 /// the socket.
-class Socket : public std::enable_shared_from_this<Socket> {
+class Socket {
  public:
   virtual ~Socket() = default;
   Socket(const Socket&) = delete;
@@ -75,9 +75,9 @@ class Socket : public std::enable_shared_from_this<Socket> {
   [[nodiscard]] short ready(short events);
   /// Adds the descriptors that become readable when something happens, after arm().
   void add_descriptors(std::vector<pollfd>& descriptors);
-  /// Prepares a wait: the thread's bell rings when another thread has processed something. True:
-  /// something has happened in the meantime, so look again.
-  [[nodiscard]] bool arm(Bell& bell);
+  /// Prepares a wait: from now on the thread's bell rings when another thread has processed
+  /// something. The caller must look once more before it sleeps.
+  void arm(Bell& bell);
   /// Ends a wait.
   void disarm(Bell& bell);
 
@@ -108,6 +108,8 @@ class Socket : public std::enable_shared_from_this<Socket> {
   bool closed_ = false;
 
  private:
+  void stop_waiting(Bell& bell);
+
   std::vector<Bell*> waiting_;
 };
 

@@ -34,13 +34,11 @@ class Ears {
   }
   Ears(const Ears&) = delete;
   Ears& operator=(const Ears&) = delete;
-  /// True: something has happened in the meantime.
-  [[nodiscard]] bool arm() {
+  void arm() {
     while (armed_ < sockets_.size()) {
       const auto& socket = sockets_[armed_++];
-      if (socket != nullptr && socket->arm(bell_)) return true;
+      if (socket != nullptr) socket->arm(bell_);
     }
-    return false;
   }
   [[nodiscard]] int fd() const { return bell_.fd(); }
 
@@ -77,17 +75,18 @@ void Socket::add_descriptors(std::vector<pollfd>& all) {
   if (!closed_) descriptors(all);
 }
 
-bool Socket::arm(Bell& bell) {
+void Socket::arm(Bell& bell) {
   const Lock lock(mutex_);
   waiting_.push_back(&bell);
-  if (closed_) return true;
-  if (!request_notifications()) return false;
-  wake(&bell);
-  return true;
+  if (!closed_ && request_notifications()) wake(&bell);
 }
 
 void Socket::disarm(Bell& bell) {
   const Lock lock(mutex_);
+  stop_waiting(bell);
+}
+
+void Socket::stop_waiting(Bell& bell) {
   const auto own = std::find(waiting_.begin(), waiting_.end(), &bell);
   if (own != waiting_.end()) waiting_.erase(own);
   if (closed_) return;
@@ -102,29 +101,31 @@ void Socket::wake(const Bell* own) {
   }
 }
 
+// The lock is held from the look at the condition until the bell is registered: another thread may
+// process what this one waits for as soon as the lock is free.
 Result<void> Socket::wait(Lock& lock, bool may_wait, const Deadline& deadline,
                           const std::function<bool()>& condition) {
-  const std::shared_ptr<Socket> self[] = {shared_from_this()};
   for (bool late = false;;) {
     if (closed_) return errno_code(EBADF);
     if (process()) wake();
     if (condition()) return {};
     if (!may_wait) return errno_code(EAGAIN);
     if (late) return errno_code(ETIMEDOUT);
-    lock.unlock();
-    std::optional<Result<int>> slept;
-    {
-      Ears ears(self);
-      if (!ears.arm()) {
-        std::vector<pollfd> all{{.fd = ears.fd(), .events = POLLIN, .revents = 0}};
-        add_descriptors(all);
-        slept = sleep_on(all, deadline);
-      }
+    Bell& bell = Bell::own();
+    if (request_notifications()) {
+      wake();
+      continue;
     }
+    std::vector<pollfd> all{{.fd = bell.fd(), .events = POLLIN, .revents = 0}};
+    descriptors(all);
+    waiting_.push_back(&bell);
+    lock.unlock();
+    const auto slept = sleep_on(all, deadline);
     lock.lock();
-    if (!slept) continue;
-    if (!*slept) return slept->error();
-    late = **slept == 0 && is_over(deadline);
+    stop_waiting(bell);
+    bell.hush();
+    if (!slept) return slept.error();
+    late = *slept == 0 && is_over(deadline);
   }
 }
 
@@ -177,8 +178,12 @@ Result<int> poll_all(std::span<pollfd> entries, std::span<const std::shared_ptr<
   for (;;) {
     const auto count = look_at_all(entries, sockets);
     if (!count || *count != 0 || is_over(deadline)) return count;
+    // Once more with the bell at each socket: another thread may have processed what this one waits
+    // for.
     Ears ears(sockets);
-    if (ears.arm()) continue;
+    ears.arm();
+    const auto again = look_at_all(entries, sockets);
+    if (!again || *again != 0) return again;
     auto all = sleeping_places(entries, sockets, ears.fd());
     const auto woken = sleep_on(all, deadline);
     if (!woken) return woken.error();

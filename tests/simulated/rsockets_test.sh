@@ -77,4 +77,15 @@ preloaded flags python3 "$tcp /usr/bin/python3 -c 'import socket
 l = socket.create_server((\"\", 7000)); c, who = l.accept(); c.sendall(b\"tcp\")'" "$tcp /usr/bin/python3 -c 'import socket
 print(socket.create_connection((\"server\", 7000)).recv(9).decode())'"
 
+# Two threads of each program use one socket; no schedule and no memory order may lose a wake-up.
+if is_mine; then
+  printf '  schedules\n'
+  printf '%s\n' 'host server 10.0.0.1' 'host client 10.0.0.2' "on server $rsockets serve" \
+    "on client $rsockets talk 10.0.0.1" 'limit 300s' >"$work/schedules.txt"
+  case_failed=0
+  (cd "$work" && timeout 300 "$OLDPWD/tools/bin/anyrdma" explore schedules.txt --seeds 100) >"$work/schedules.log" 2>&1 ||
+    fail "a run went wrong: $(tail -n 12 "$work/schedules.log")"
+  failures=$((failures + case_failed))
+fi
+
 finish
