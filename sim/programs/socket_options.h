@@ -11,8 +11,8 @@
 
 namespace anyrdma::sim::programs {
 
-/// What a program has set of a socket, and Linux's values of what it has not set. Options that
-/// change how packets look on the wire have no further effect. Source: ip(7), ipv6(7), tcp(7).
+/// The values that a program has set for a socket, and Linux's defaults for the others. Options
+/// that change how packets look on the wire have no further effect. Source: ip(7), ipv6(7), tcp(7).
 class SocketOptions {
  public:
   /// The longest value that is kept. Longer ones are cut off.
@@ -25,8 +25,8 @@ class SocketOptions {
 
   /// setsockopt(2) with a level other than SOL_SOCKET.
   void set(int level, int name, std::span<const std::byte> value);
-  /// getsockopt(2): the whole value; the caller cuts it to the room there is. An option that is not
-  /// known is an int of 0.
+  /// getsockopt(2): the whole value; the caller shortens it to the size of the buffer. An option
+  /// that is not known is an int of 0.
   [[nodiscard]] std::vector<std::byte> get(int level, int name, State state) const;
 
   /// IPV6_V6ONLY: whether an IPv6 socket hears nothing that is sent to IPv4 addresses.

@@ -144,10 +144,8 @@ bool Sandbox::wake_ready() {
   // Whoever is woken leaves the list once it runs.
   for (Thread* const thread : watchers_) {
     if (!thread->looks_out()) continue;
-    const auto past = next + std::ssize(thread->watched());
-    const bool ready =
-        std::any_of(next, past, [](const pollfd& each) { return each.revents != 0; });
-    next = past;
+    bool ready = false;
+    for (const Watched& each : thread->watched()) ready |= is_ready(each, *next++);
     if (ready) thread->on_ready();
     any |= ready;
   }

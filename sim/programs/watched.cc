@@ -1,7 +1,5 @@
 #include "sim/programs/watched.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <cerrno>
 
@@ -10,16 +8,23 @@
 
 namespace anyrdma::sim::programs {
 
+bool is_ready(const Watched& watched, const pollfd& answer) {
+  if (answer.revents == 0 || watched.signals == 0) return answer.revents != 0;
+  pollfd again{.fd = answer.fd, .events = answer.events, .revents = 0};
+  while (::poll(&again, 1, 0) < 0 && errno == EINTR) continue;
+  return again.revents != 0;
+}
+
 bool any_ready(const Thread& thread, const std::vector<Watched>& watched) {
   if (has_signal_to_read(thread, watched)) return true;
   std::vector<pollfd> all;
   for (const Watched& each : watched)
     all.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
   // Our own alarm comes in between now and then.
-  for (;;) {
-    const int ready = ::poll(all.data(), all.size(), 0);
-    if (ready >= 0 || errno != EINTR) return ready != 0;
-  }
+  while (::poll(all.data(), all.size(), 0) < 0 && errno == EINTR) continue;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (is_ready(watched[i], all[i])) return true;
+  return false;
 }
 
 bool has_signal_to_read(const Thread& thread, const std::vector<Watched>& watched) {

@@ -1,6 +1,8 @@
 // A descriptor that a thread waits for, and whether it is ready.
 #pragma once
 
+#include <poll.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +19,11 @@ struct Watched {
   short events = 0;           ///< as of poll(2)
   std::uint64_t signals = 0;  ///< of a signalfd(2): it is readable while one of these is pending
 };
+
+/// Whether a descriptor is ready, given what poll(2) answered in the supervisor. A signalfd(2),
+/// also one in an epoll set, answers by the signals of the process that asks. It looks readable
+/// while an alarm of the supervisor is pending, so the kernel is asked once more.
+[[nodiscard]] bool is_ready(const Watched& watched, const pollfd& answer);
 
 /// Whether one of the watched descriptors is ready now. Asks the kernel.
 [[nodiscard]] bool any_ready(const Thread& thread, const std::vector<Watched>& watched);
