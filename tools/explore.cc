@@ -19,10 +19,12 @@
 #include "sim/scenarios/watch.h"
 #include "sim/trace/hash.h"
 #include "sim/world.h"
+#include "tools/bundle/archive.h"
 #include "tools/ci_report.h"
 #include "tools/debugging.h"
 #include "tools/interruption.h"
 #include "tools/memory_option.h"
+#include "tools/replay_programs.h"
 #include "tools/report.h"
 #include "tools/scenario_file.h"
 #include "tools/shard.h"
@@ -517,9 +519,13 @@ Exit explore(const ExploreCommand& command) {
   return explore_all(command, scenarios, *shard);
 }
 
-static Exit replay_built_in(const ReplayCommand& command, const Standard& standard) {
-  if (command.gdb || !command.cores.empty()) {
-    say("a built-in scenario has no programs that gdb could debug: it needs a scenario file.");
+namespace {
+
+Exit replay_built_in(const ReplayCommand& command, const Standard& standard) {
+  if (command.gdb || !command.cores.empty() || !command.bundle.empty()) {
+    say("a built-in scenario has no programs that gdb could debug or a bundle could have: it needs "
+        "a "
+        "scenario file.");
     return Exit::kUsage;
   }
   auto trial = sim::Trial::parse(command.trial);
@@ -567,32 +573,23 @@ static Exit replay_built_in(const ReplayCommand& command, const Standard& standa
   return problem.empty() && reported ? Exit::kOk : Exit::kFailed;
 }
 
+}  // namespace
+
 Exit replay(const ReplayCommand& command) {
-  const Standard* standard = find_or_say(command.scenario);
-  if (standard == nullptr) return Exit::kUsage;
-  if (command.trial.find_first_not_of(" \t\r\n;") == std::string::npos) {
-    say("the trial is empty. Give the one that explore printed, such as 'seed 7'.");
+  const bool is_bundle = is_archive(command.scenario);
+  const Standard* const standard = is_bundle ? nullptr : find_or_say(command.scenario);
+  if (standard == nullptr && !is_bundle) return Exit::kUsage;
+  if (is_bundle && !command.trial.empty()) {
+    say("a bundle has its own trial. Leave the trial out.");
     return Exit::kUsage;
   }
-  if (is_programs(*standard)) {
-    SimOptions options;
-    options.file = command.scenario;
-    options.trial = command.trial;
-    options.memory = command.memory;
-    options.trace = command.trace;
-    options.record = command.record;
-    options.command = command.command;
-    options.calls = command.calls;
-    options.strict = command.strict;
-    options.raw = command.raw;
-    options.buffered = command.buffered;
-    options.cores = command.cores;
-    options.junit = command.junit;
-    options.gdb = command.gdb;
-    options.socket = command.socket;
-    options.destination = command.destination;
-    return static_cast<Exit>(simulate(options));
+  if (!is_bundle && command.trial.find_first_not_of(" \t\r\n;") == std::string::npos) {
+    say("the trial is empty: TRIAL is required. Give the one that explore printed, such as "
+        "'seed 7'.");
+    return Exit::kUsage;
   }
+  if (is_bundle) return replay_bundle(command);
+  if (is_programs(*standard)) return replay_programs(command);
   return replay_built_in(command, *standard);
 }
 

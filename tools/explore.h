@@ -39,7 +39,7 @@ struct ExploreCommand {
 [[nodiscard]] Exit explore(const ExploreCommand& command);
 
 struct ReplayCommand {
-  std::string scenario;
+  std::string scenario;       ///< or a bundle, which has a trial
   std::string trial;          ///< as sim/explore/trial.h has it; what explore printed
   std::string memory;         ///< a profile; empty: the trial's
   bool trace = false;         ///< print it
@@ -50,6 +50,7 @@ struct ReplayCommand {
   std::string record{};       ///< a file for all that happens; empty: none
   std::string command{};      ///< that has the run again; for the recording
   std::string junit{};        ///< file for a JUnit report; empty: none
+  std::string bundle{};       ///< file for a bundle; empty: none
   std::string cores{};        ///< directory for core files at a failure; empty: none
   bool gdb = false;           ///< the run is debugged
   std::string socket{};       ///< of gdb; empty: gdb is started

@@ -92,6 +92,8 @@ struct ProgramScenario {
   std::string input{};      ///< the file that each program reads as its stdin; empty: nothing
   std::vector<sim::Allowance> allowed{};  ///< findings that are no mistakes here
   std::vector<std::string> denied{};      ///< checkers whose remarks are mistakes here
+  /// The files of programs, by the words that their commands have for them; of a bundle.
+  std::map<std::string, std::string> copies{};
   bool buffered = false;  ///< standard output is buffered as stdio does it for a pipe
   bool strict = false;    ///< what would be remarked on is a problem
   /// Of a processor's: who computes for longer without a system call is a problem.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/printable.h"
@@ -12,8 +13,10 @@
 #include "sim/debug/cluster/destination.h"
 #include "sim/findings.h"
 #include "sim/machines/machines.h"
+#include "sim/machines/run_directory.h"
 #include "sim/scenarios/watch.h"
 #include "sim/world.h"
+#include "tools/bundle.h"
 #include "tools/ci_report.h"
 #include "tools/debugging.h"
 #include "tools/interruption.h"
@@ -87,6 +90,10 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
     say("--patience '" + options.patience + "' is no time. Write a time such as 10s.");
     return std::nullopt;
   }
+  if (options.from != nullptr) {
+    scenario.copies = options.from->programs();
+    scenario.input = options.from->input();
+  }
   scenario.strict |= options.strict;
   scenario.buffered |= options.buffered;
   if (options.times && options.output.empty()) {
@@ -123,6 +130,10 @@ bool read_time(const std::string& option, const std::string& text, verbs::Durati
 }
 
 bool take_destination(const SimOptions& options) {
+  if (options.gdb && !options.bundle.empty()) {
+    say("--bundle is not for --gdb, which may change the run. Leave one of the two out.");
+    return false;
+  }
   if (options.gdb && !options.cores.empty()) {
     say("--core is not for --gdb, which sees the programs themselves. Leave one of the two out.");
     return false;
@@ -212,6 +223,46 @@ bool report(const SimOptions& options, const sim::Trial& trial, const sim::Outco
   return reports.add(std::move(report));
 }
 
+/// What `--bundle` takes from the run.
+class Bundling {
+ public:
+  Bundling(const SimOptions& options, SimulationOptions& settings) : path_(options.bundle) {
+    if (path_.empty()) return;
+    settings.code = &code_;
+    if (settings.record.empty()) {
+      place_.emplace(sim::Storage::kDisk);
+      settings.record = (place_->path() / "recording").string();
+    }
+    recording_ = settings.record;
+  }
+  /// False: it could not be written, which was said.
+  [[nodiscard]] bool write(const ProgramScenario& scenario, const sim::Trial& trial,
+                           const sim::Outcome& outcome) {
+    if (path_.empty()) return true;
+    const std::string why = write_bundle(path_, {.scenario = scenario,
+                                                 .trial = trial.to_string("; "),
+                                                 .hash = outcome.trace_hash,
+                                                 .libraries = code_,
+                                                 .recording = recording_});
+    say(why.empty() ? "the bundle is '" + path_ + "'. To replay it: anyrdma replay " + path_ : why);
+    return why.empty();
+  }
+
+ private:
+  std::string path_;
+  std::string recording_;
+  std::optional<sim::RunDirectory> place_;
+  std::set<std::string> code_;
+};
+
+void compare(const SimOptions& options, const sim::Outcome& outcome) {
+  if (options.from == nullptr || options.from->manifest().hash == outcome.trace_hash) return;
+  std::string sentence = "the run differs from that of the bundle: its trace hash is ";
+  append(sentence, "%016llx, not %016llx.", static_cast<unsigned long long>(outcome.trace_hash),
+         static_cast<unsigned long long>(options.from->manifest().hash));
+  say(sentence);
+}
+
 }  // namespace
 
 int simulate(const SimOptions& options) {
@@ -219,6 +270,7 @@ int simulate(const SimOptions& options) {
   const auto trial = trial_of(options, scenario ? scenario->memory : "");
   if (!scenario || !trial) return static_cast<int>(Exit::kUsage);
   SimulationOptions settings = settings_of(options);
+  Bundling bundling(options, settings);
   if (!take_destination(options)) return static_cast<int>(Exit::kUsage);
   if (!read_time("call-cost", options.call_cost, settings.call_cost))
     return static_cast<int>(Exit::kUsage);
@@ -273,10 +325,12 @@ int simulate(const SimOptions& options) {
     say("the trial does not belong to this scenario: " + none + ".");
     return static_cast<int>(Exit::kUsage);
   }
+  compare(options, outcome);
+  const bool bundled = bundling.write(*scenario, *trial, outcome);
   if (!outcome.problem.empty()) print_problem(options, outcome.problem, cores);
   const bool reported = report(options, *trial, outcome, begin, reports);
   if (Interruption::came()) Interruption::end();
-  const bool well = outcome.problem.empty() && captured && reported;
+  const bool well = outcome.problem.empty() && captured && bundled && reported;
   return static_cast<int>(well ? Exit::kOk : Exit::kFailed);
 }
 

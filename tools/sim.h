@@ -10,6 +10,8 @@
 
 namespace anyrdma::tools {
 
+class OpenBundle;
+
 struct SimOptions {
   std::string file;  ///< with a scenario; empty: the rest says it all
   std::uint64_t seed = 1;
@@ -21,22 +23,24 @@ struct SimOptions {
   std::string memory;                                           ///< a profile; empty: the file's
   std::string capture;                                          ///< file to write; empty: none
   std::string record;                                           ///< likewise
-  std::string command;        ///< that has the run again; for the recording
-  std::string call_cost;      ///< of virtual time, "10us"; empty: 200ns
-  std::string limit;          ///< of virtual time, "10s"; empty: a day
-  std::string patience;       ///< with who computes, "10s"; empty: 60s
-  std::string output;         ///< directory for what programs say; empty: to stdout and stderr
-  std::string junit;          ///< file for a JUnit report; empty: none
-  std::string cores;          ///< directory for core files at a failure; empty: none
-  bool times = false;         ///< precede the lines in the files of `output`
-  bool buffered = false;      ///< standard output is buffered as stdio does it for a pipe
-  bool strict = false;        ///< a remark ends the run
-  bool trace = false;         ///< to stdout, at the end
-  bool calls = false;         ///< system calls, to stderr
-  bool quiet = false;         ///< no summary
-  bool raw = false;           ///< what programs say is not escaped
-  bool gdb = false;           ///< the run is debugged
-  std::string socket;         ///< of gdb; empty: gdb is started
+  std::string command;    ///< that has the run again; for the recording
+  std::string call_cost;  ///< of virtual time, "10us"; empty: 200ns
+  std::string limit;      ///< of virtual time, "10s"; empty: a day
+  std::string patience;   ///< with who computes, "10s"; empty: 60s
+  std::string output;     ///< directory for what programs say; empty: to stdout and stderr
+  std::string junit;      ///< file for a JUnit report; empty: none
+  std::string cores;      ///< directory for core files at a failure; empty: none
+  std::string bundle;     ///< file for a bundle; empty: none
+  const OpenBundle* from = nullptr;  ///< the bundle that is replayed; null: none is
+  bool times = false;                ///< precede the lines in the files of `output`
+  bool buffered = false;             ///< standard output is buffered as stdio does it for a pipe
+  bool strict = false;               ///< a remark ends the run
+  bool trace = false;                ///< to stdout, at the end
+  bool calls = false;                ///< system calls, to stderr
+  bool quiet = false;                ///< no summary
+  bool raw = false;                  ///< what programs say is not escaped
+  bool gdb = false;                  ///< the run is debugged
+  std::string socket;                ///< of gdb; empty: gdb is started
   std::string destination{};  ///< where gdb is to stop the run first; empty: at its beginning
 };
 

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "recording/sink.h"
 #include "recording/tape.h"
+#include "sim/debug/core/cores.h"
 #include "sim/explore/explore.h"
 #include "sim/host.h"
 #include "sim/machines/drop_in.h"
@@ -135,6 +136,7 @@ class Simulation::Run {
              sandbox_.is_interrupted();
     };
     (void)world_.run_until(is_over, verbs::Instant{} + scenario_.limit);
+    note_code();
     progress_.clear();
     std::string problem = refusal_;
     if (refusal_.empty() && !all_ended()) {
@@ -146,7 +148,7 @@ class Simulation::Run {
     if (!sandbox_.is_interrupted()) {
       end_servers();
       const std::string broken = judgement_.broken(ends());
-      tell_lines(broken);
+      for (const std::string& each : paragraphs_of(broken)) tell(each);
       problem += broken;
     }
     // What says most comes first.
@@ -245,16 +247,6 @@ class Simulation::Run {
     if (world_.recorder() != nullptr) world_.recorder()->finding(problem);
   }
 
-  /// The same of each line that is not indented, with the lines below it that are.
-  void tell_lines(std::string_view lines) {
-    while (!lines.empty()) {
-      std::size_t end = lines.find('\n');
-      while (end + 1 < lines.size() && lines[end + 1] == ' ') end = lines.find('\n', end + 1);
-      tell(lines.substr(0, end));
-      lines.remove_prefix(std::min(end, lines.size() - 1) + 1);
-    }
-  }
-
   /// The ends that were not expected, while it is the time of them.
   void tell_ends() {
     if (world_.recorder() == nullptr) return;
@@ -279,8 +271,13 @@ class Simulation::Run {
     if (cores_) cores_->take_failure(sandbox_, thread);
   }
 
+  void note_code() {
+    if (options_.code != nullptr) sim::debug::add_code_files(sandbox_, *options_.code);
+  }
+
   /// The program ends when it goes on.
   void take_exit(const Program& program, std::string_view thread, int status) {
+    note_code();
     ProgramEnd end = end_of(program);
     end.status = status;
     if (judgement_.ends_as_expected(end)) return;
@@ -481,7 +478,7 @@ class Simulation::Run {
   [[nodiscard]] Exit start(const Placed& placed, bool background) {
     sim::Host& host = *world_.find_host(placed.host);  // problem_with has looked
     const std::vector<std::string> words = words_of(placed.command).value();
-    auto prepared = prepare_start(path_beside(scenario_.file, words.front()));
+    auto prepared = prepare_start(program_path(scenario_, words.front()));
     if (!prepared) return prepared.error();
     if (scenario_.strict && !prepared->unserved.empty()) refuse(prepared->unserved);
     const std::string path = scenario_.directory.empty()

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -42,20 +43,21 @@ class LinesSaid {
 };
 
 struct SimulationOptions {
-  bool print = false;       ///< what programs say, as they say it
-  bool raw = false;         ///< with their control characters, which are escaped otherwise
-  bool calls = false;       ///< their system calls
-  bool trace = false;       ///< is kept
-  bool capture = false;     ///< packets are
-  std::string record{};     ///< file for all that happens; empty: none
-  std::string program{};    ///< for the recording: what runs, ...
-  std::string command{};    ///< ... and which command reproduces it
-  std::string output{};     ///< directory for what programs say, a file each; empty: none
-  bool times = false;       ///< precede the lines in these files
-  std::string cores{};      ///< directory for core files at a failure; empty: none
-  bool check_menu = false;  ///< whether what may be drawn could happen
-  bool stacks = false;      ///< print the stacks of all threads at a deadlock, a limit and a crash
-  bool verify = false;      ///< the file's commands will judge: Simulation::verify
+  bool print = false;     ///< what programs say, as they say it
+  bool raw = false;       ///< with their control characters, which are escaped otherwise
+  bool calls = false;     ///< their system calls
+  bool trace = false;     ///< is kept
+  bool capture = false;   ///< packets are
+  std::string record{};   ///< file for all that happens; empty: none
+  std::string program{};  ///< for the recording: what runs, ...
+  std::string command{};  ///< ... and which command reproduces it
+  std::string output{};   ///< directory for what programs say, a file each; empty: none
+  bool times = false;     ///< precede the lines in these files
+  std::set<std::string>* code = nullptr;  ///< gets the files that programs run; null: not wanted
+  std::string cores{};                    ///< directory for core files at a failure; empty: none
+  bool check_menu = false;                ///< whether what may be drawn could happen
+  bool stacks = false;  ///< print the stacks of all threads at a deadlock, a limit and a crash
+  bool verify = false;  ///< the file's commands will judge: Simulation::verify
   /// Called while it runs. True ends the run, and the problem lists the state of all threads. May
   /// be empty.
   std::function<bool()> interrupted{};

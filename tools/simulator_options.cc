@@ -141,15 +141,20 @@ void describe(CLI::App& explore, ExploreCommand& command) {
 void describe(CLI::App& replay, ReplayCommand& command) {
   replay
       .add_option("SCENARIO", command.scenario,
-                  "the scenario file or built-in scenario that explore was given")
-      ->type_name("")
-      ->required();
-  replay.add_option("TRIAL", command.trial, "the trial, as explore printed it")
+                  "the scenario file or built-in scenario that explore was given, or a bundle")
       ->type_name("")
       ->required();
   replay
+      .add_option("TRIAL", command.trial, "the trial, as explore printed it; a bundle has its own")
+      ->type_name("");
+  replay
       .add_option("--record", command.record,
                   "writes a recording to this file, for `anyrdma trace`")
+      ->type_name("FILE");
+  replay
+      .add_option("--bundle", command.bundle,
+                  "writes the scenario, the trial, the programs, a recording and its page\n"
+                  "to this archive, for `anyrdma replay FILE` elsewhere")
       ->type_name("FILE");
   replay
       .add_option("--memory", command.memory,

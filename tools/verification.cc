@@ -43,6 +43,11 @@ std::string path_beside(const std::string& file, const std::string& word) {
   return there ? beside.lexically_normal().string() : word;
 }
 
+std::string program_path(const ProgramScenario& scenario, const std::string& word) {
+  const auto copy = scenario.copies.find(word);
+  return copy != scenario.copies.end() ? copy->second : path_beside(scenario.file, word);
+}
+
 std::optional<Verification> Verification::create(const ProgramScenario& scenario,
                                                  const std::filesystem::path& parent) {
   std::vector<std::vector<std::string>> commands;

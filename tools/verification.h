@@ -48,5 +48,7 @@ class Verification {
 /// Returns the path of a command beside the scenario's file if it exists there; else the command
 /// unchanged.
 [[nodiscard]] std::string path_beside(const std::string& file, const std::string& word);
+/// Returns the file that the first word of a program's command names.
+[[nodiscard]] std::string program_path(const ProgramScenario& scenario, const std::string& word);
 
 }  // namespace anyrdma::tools

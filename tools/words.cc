@@ -52,4 +52,16 @@ std::string shell_word(const std::string& word) {
   return text + "'";
 }
 
+std::vector<std::string> paragraphs_of(std::string_view lines) {
+  std::vector<std::string> all;
+  while (!lines.empty()) {
+    std::size_t end = std::min(lines.find('\n'), lines.size());
+    while (end + 1 < lines.size() && lines[end + 1] == ' ')
+      end = std::min(lines.find('\n', end + 1), lines.size());
+    all.emplace_back(lines.substr(0, end));
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+  }
+  return all;
+}
+
 }  // namespace anyrdma::tools

@@ -15,6 +15,9 @@ namespace anyrdma::tools {
 /// A word in quotes if a shell needs them.
 [[nodiscard]] std::string shell_word(const std::string& word);
 
+/// The lines that are not indented, each with the indented ones below it; without their last ends.
+[[nodiscard]] std::vector<std::string> paragraphs_of(std::string_view lines);
+
 /// The parts between separators, empty ones, too.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 

@@ -112,4 +112,14 @@ verbs::OrWhyNot<std::vector<Core>> write_cores(const programs::Sandbox& sandbox,
   return all;
 }
 
+void add_code_files(const programs::Sandbox& sandbox, std::set<std::string>& files) {
+  for (const auto& process : sandbox.processes()) {
+    if (process->status) continue;
+    std::ifstream text("/proc/" + std::to_string(process->pid) + "/maps", std::ios::binary);
+    const std::string maps(std::istreambuf_iterator<char>(text), {});
+    for (const Mapping& each : parse_mappings(maps))
+      if (each.executable && each.inode != 0) files.insert(each.path);
+  }
+}
+
 }  // namespace anyrdma::sim::debug

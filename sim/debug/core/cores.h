@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +27,8 @@ struct Core {
 [[nodiscard]] verbs::OrWhyNot<std::vector<Core>> write_cores(const programs::Sandbox& sandbox,
                                                              const std::filesystem::path& directory,
                                                              std::string_view thread);
+
+/// Adds the paths of the files that living processes have mapped as code.
+void add_code_files(const programs::Sandbox& sandbox, std::set<std::string>& files);
 
 }  // namespace anyrdma::sim::debug

@@ -25,6 +25,7 @@
 #include "sim/points/entry_queue.h"
 #include "sim/schedule/random_stream.h"
 #include "sim/trace/trace_reader.h"
+#include "tools/fuzz/fuzz_bundle.h"
 #include "tools/fuzz/fuzz_scenario.h"
 #include "tools/scenario_file.h"
 
@@ -117,6 +118,11 @@ TEST(GdbFuzzReplay, WhateverGdbSendsIsAnsweredByPackets) {
 TEST(DestinationFuzzReplay, IsAMomentOrRefusedInASentence) {
   RandomStream random(1, "destination");
   for (const std::string& seed : seeds("destination")) run(fuzz_destination, seed, random);
+}
+
+TEST(BundleFuzzReplay, NoNameLeadsOut) {
+  RandomStream random(1, "bundle");
+  for (const std::string& seed : seeds("bundle")) run(tools::fuzz::fuzz_bundle, seed, random);
 }
 
 TEST(MappingsFuzzReplay, EachMappingThatIsReadHasASize) {
