@@ -39,6 +39,22 @@ TEST(ConnectDataOnTheWire, HasFortyBytesInBigEndian) {
   EXPECT_EQ(get_connect_data(kOnTheWire), kMeant);
 }
 
+TEST(ConnectDataOnTheWire, OfRdmaCoreIsUnderstood) {
+  // The REP of rstream with rdma-core 44, on Soft-RoCE of Linux 6.1.
+  const auto captured =
+      bytes({0x01, 0x02, 0x01, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x7f, 0x10, 0xe8, 0x00,
+             0x30, 0x00, 0x00, 0x00, 0x03, 0x19, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x7f, 0x10,
+             0xed, 0x8a, 0x90, 0x00, 0x00, 0x00, 0x04, 0x08, 0x00, 0x08, 0x00, 0x00});
+
+  EXPECT_EQ(get_connect_data(captured),
+            (ConnectData{.order = Order::kLittle,
+                         .maps = true,
+                         .credits = 384,
+                         .mappings = 0,
+                         .targets = {.address = 0x7f10e8003000, .key = 0x319, .length = 2},
+                         .first = {.address = 0x7f10ed8a9000, .key = 0x408, .length = 0x80000}}));
+}
+
 TEST(ConnectDataOnTheWire, IsPaddedByTheConnectionManager) {
   auto padded = kOnTheWire;
   padded.resize(56);
