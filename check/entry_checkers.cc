@@ -164,9 +164,13 @@ void Checkers::on_lane(const Entry& entry) {
   Lane lane{.of = std::string(entry.texts[0]),
             .name = std::string(entry.texts[1]),
             .program = &*names_.emplace(entry.texts[1]).first,
+            .in = lanes_.size(),
             .host = lanes_.size()};
   const std::uint64_t in = entry.numbers[0];
-  if (in != 0 && in <= lanes_.size()) lane.host = lanes_[in - 1].host;
+  if (in != 0 && in <= lanes_.size()) {
+    lane.in = in - 1;
+    lane.host = lanes_[in - 1].host;
+  }
   lanes_.push_back(std::move(lane));
 }
 
@@ -175,18 +179,19 @@ Device& Checkers::device_at(std::size_t lane) {
   if (device == nullptr) {
     const Device::Shared shared{payload_,   atomics_, keys_,
                                 afterlife_, ends_,    source_ == Source::kWorld};
-    const bool of_process = lanes_[lane].of != "device";
+    const bool of_process = lanes_[lane].of != "device" || lanes_[lanes_[lane].in].of == "process";
     device = std::make_unique<Device>(violations_, shared, lanes_[lane].name, of_process);
   }
   return *device;
 }
 
-/// Of a host's fibers it is in the host's lane; of a process it is the process's.
+/// Of a host's fibers it is in the host's lane. Of a process it is the process's, or in its lane if
+/// the process has several.
 const Device* Checkers::device_of(const std::string& program, std::uint32_t qp) const {
   for (const auto& [lane, device] : devices_) {
     const Lane& own = lanes_[lane];
     const bool is_its =
-        own.name == program || (own.of == "device" && lanes_[own.host].name == program);
+        own.name == program || (own.of == "device" && lanes_[own.in].name == program);
     if (is_its && device->has(qp)) return device.get();
   }
   return nullptr;
@@ -491,7 +496,7 @@ void Checkers::forget(std::size_t lane) {
   });
   std::erase_if(devices_, [&](const auto& entry) {
     return entry.first == lane ||
-           (lanes_[entry.first].of == "device" && lanes_[entry.first].host == lane);
+           (lanes_[entry.first].of == "device" && lanes_[entry.first].in == lane);
   });
 }
 

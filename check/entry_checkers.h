@@ -53,6 +53,7 @@ class Checkers final : public recording::EntryReader {
     std::string of;
     std::string name;
     const std::string* program;  ///< its name, in names_
+    std::size_t in = 0;          ///< the lane that it is directly in, or its own
     std::size_t host = 0;  ///< the lane (timeline row) of its host; a host's own lane for a host
   };
   /// An event that was queued and not yet fetched.

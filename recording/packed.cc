@@ -65,7 +65,7 @@ bool unpack(std::span<const std::uint8_t> bytes, Entry& entry) {
     entry.texts[texts++] = {reinterpret_cast<const char*>(bytes.data()), length};
     bytes = bytes.subspan(length);
   }
-  return bytes.empty() && entry.numbers[0] == 0;
+  return bytes.empty() && entry.numbers[0] <= kPackedDeviceMax;
 }
 
 }  // namespace anyrdma::recording

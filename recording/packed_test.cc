@@ -45,7 +45,9 @@ TEST(Packed, AnEntryOfOtherLanesOrMessagesIsRefused) {
   };
 
   EXPECT_TRUE(passes(entry_of<EntryKind::kAcknowledged>(0u, 1u)));
-  EXPECT_FALSE(passes(entry_of<EntryKind::kAcknowledged>(5u, 1u)));
+  EXPECT_TRUE(passes(entry_of<EntryKind::kKey>(kPackedDeviceMax, 1u, 1u)));
+  EXPECT_EQ(got.numbers[0], kPackedDeviceMax);
+  EXPECT_FALSE(passes(entry_of<EntryKind::kKey>(kPackedDeviceMax + 1, 1u, 1u)));
   EXPECT_FALSE(passes(entry_of<EntryKind::kLane>("host", "x", 0u)));
   EXPECT_FALSE(passes(entry_of<EntryKind::kLost>(3u, "x", 0u)));
   EXPECT_FALSE(passes(entry_of<EntryKind::kEnd>("passed", 0u)));

@@ -43,6 +43,8 @@ void Interfaces::add(const InterfaceOptions& options) {
   const std::size_t index = all_.size();
   Interface& interface = all_.emplace_back();
   interface.name = options.name.empty() ? "eth" + std::to_string(index) : options.name;
+  if (options.device && options.device->name != verbs::soft::HcaConfig().name)
+    interface.device = options.device->name;
   interface.mac = make_mac(index);
   interface.bond = options.bond;
   for (const std::string& text : options.addresses) {
@@ -73,7 +75,9 @@ void Interfaces::set_uplink(std::size_t interface, Uplink* uplink) {
   if (uplink == nullptr) {
     nic = std::make_unique<Nic>(host_, interface);
   } else {
-    nic = std::make_unique<RemoteNic>(host_, interface, *uplink);
+    const std::string& given = all_[interface].device;
+    nic = std::make_unique<RemoteNic>(host_, interface,
+                                      given.empty() ? device_name(interface) : given, *uplink);
   }
 }
 
@@ -99,10 +103,17 @@ Result<Route> Interfaces::route(const Address* source, const Address& destinatio
                  .local = false};
   }
   const bool local = interface_of(destination).has_value();
+  const int bound = source != nullptr && !local ? *interface_of(*source) : 0;
+  const auto reaches = [&](std::size_t interface) {
+    return std::ranges::any_of(all_[interface].prefixes,
+                               [&](const Prefix& each) { return each.contains(destination); });
+  };
+  // Of several interfaces in one network it is the one of the source.
+  const bool chosen = bound != 0 && reaches(static_cast<std::size_t>(bound) - 1);
   for (std::size_t i = 0; i < all_.size(); ++i) {
+    if (chosen && interface_number(i) != bound) continue;
     for (const Prefix& prefix : all_[i].prefixes) {
       if (!prefix.contains(destination)) continue;
-      if (local && !interface_of(destination).has_value()) continue;
       return Route{.source = source != nullptr ? *source : prefix.address,
                    .destination = destination,
                    .next_hop = destination,

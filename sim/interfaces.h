@@ -34,7 +34,8 @@ class Host;
 
 struct Interface {
   std::string name;
-  roce::Mac mac{};  ///< of the link that is used
+  std::string device;  ///< the name of its RDMA device, if it was given one
+  roce::Mac mac{};     ///< of the link that is used
   BondOptions bond{};
   std::uint8_t link = 0;  ///< which one that is
   bool cut = false;       ///< nothing passes

@@ -83,7 +83,8 @@ class Nic {
 
   /// Whether the programs of the host are processes, which send their packets through an uplink.
   [[nodiscard]] virtual bool has_processes() const { return false; }
-  /// Fills in what a process that opens the device finds: its errno, and the state of its port.
+  /// Fills in what a process that opens the device finds: whether it is there, and the state of its
+  /// port.
   virtual void on_opened(fault::Question& /*question*/) const {}
 
  protected:

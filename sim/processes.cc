@@ -1,6 +1,7 @@
 #include "sim/processes.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "recording/enumerators.h"
 #include "sim/host.h"
@@ -79,12 +80,19 @@ void Processes::on_opened(std::string_view process, fault::Question& question) {
   question.oversight.ownership = world.mistakes() != nullptr;
   question.oversight.stacks = world.options().stacks;
   for (const Interface& each : host_.interfaces()) each.nic->on_opened(question);
+  const bool any = std::ranges::any_of(host_.interfaces(),
+                                       [](const Interface& each) { return each.nic->present(); });
+  if (expected() && !any) question.error = ENODEV;
 }
 
 void Processes::hear(std::string_view process, const recording::Entry& entry) {
   using recording::EntryKind;
+  // The number of a device is the process's word (recording/packed.h).
+  const std::uint64_t device = entry.numbers[0];
+  if (device > host_.interfaces().size()) return;
+  const std::string_view rail = device == 0 ? "" : host_.interfaces()[device - 1].name;
   if (Recorder* const stream = host_.world().stream(); stream != nullptr)
-    stream->hear(host_.index(), process, entry);
+    stream->hear(host_.index(), process, rail, entry);
   if (!recording::has_known_enumerators(entry)) return;  // no fault waits for it
   Faults& faults = host_.world().faults();
   using Step = transport::EventObserver::Step;

@@ -138,6 +138,21 @@ TEST_F(Rails, APortWithoutItsLinkIsToldAndTheOtherRailGoesOn) {
   EXPECT_EQ(send(second), IBV_WC_SUCCESS);
 }
 
+TEST_F(Rails, OfTwoInterfacesInOneNetworkTheSourceChooses) {
+  Host& both = world.add_host("both", HostOptions{.interfaces = {{.addresses = {"10.0.0.5"}},
+                                                                 {.addresses = {"10.0.0.6"}}}});
+  Program program{both};
+  const auto id = program.make_id();
+  const sockaddr_storage from = both.address(0, 1).to_sockaddr();
+  const sockaddr_storage to = server_host.address(kPort, 0).to_sockaddr();
+  id->resolve_addr(reinterpret_cast<const sockaddr*>(&from), reinterpret_cast<const sockaddr*>(&to),
+                   kPatience)
+      .value();
+
+  EXPECT_EQ(program.next()->type(), RDMA_CM_EVENT_ADDR_RESOLVED);
+  EXPECT_STREQ(id->raw()->verbs->device->name, "anyrdma1");
+}
+
 TEST_F(Rails, APlanNamesAnInterfaceThatIsThere) {
   const auto refused =
       world.faults().inject(FaultPlan::parse("at 1s: cut-rail client eth7\n").value());

@@ -114,6 +114,15 @@ Number Recorder::process_lane(HostIndex host, std::string_view process) {
   return lane;
 }
 
+Number Recorder::rail_lane(std::string_view process, std::string_view rail, Number of_process) {
+  const std::string name = std::string(process) + "/" + std::string(rail);
+  const auto found = processes_.find(name);
+  if (found != processes_.end()) return found->second;
+  const Number lane = add_lane("device", name, of_process + 1);
+  processes_.emplace(name, lane);
+  return lane;
+}
+
 /// "client/rping" is on the host of that name, if there is one.
 Number Recorder::thread_lane(std::string_view name) {
   const auto found = threads_.find(name);
@@ -217,8 +226,10 @@ void Recorder::crashed(HostIndex host) {
   tell<EntryKind::kNewNumbers>(lane_of(host));
 }
 
-void Recorder::hear(HostIndex host, std::string_view process, const recording::Entry& entry) {
-  put(process_lane(host, process), entry);
+void Recorder::hear(HostIndex host, std::string_view process, std::string_view rail,
+                    const recording::Entry& entry) {
+  const Number lane = process_lane(host, process);
+  put(rail.empty() ? lane : rail_lane(process, rail, lane), entry);
 }
 
 void Recorder::opened(HostIndex host, std::string_view process) {

@@ -90,8 +90,10 @@ class Recorder final : public WaitObserver {
   [[nodiscard]] recording::IdObserver& ids(HostIndex host);
   /// Its power was cut.
   void crashed(HostIndex host);
-  /// A process of a host does something.
-  void hear(HostIndex host, std::string_view process, const recording::Entry& entry);
+  /// A process of a host does something. `rail`: the interface whose device does it; empty: the
+  /// process itself, or its only device.
+  void hear(HostIndex host, std::string_view process, std::string_view rail,
+            const recording::Entry& entry);
   /// Records that a process has opened a device. The numbers of its objects begin anew.
   void opened(HostIndex host, std::string_view process);
   /// A process has ended.
@@ -141,6 +143,9 @@ class Recorder final : public WaitObserver {
     return host == kNoHost ? 0 : lane_of(host) + 1;
   }
   [[nodiscard]] recording::Number process_lane(HostIndex host, std::string_view process);
+  /// The lane of a device of a process with several. `of_process`: the lane of the process.
+  [[nodiscard]] recording::Number rail_lane(std::string_view process, std::string_view rail,
+                                            recording::Number of_process);
   [[nodiscard]] recording::Number thread_lane(std::string_view name);
   /// Sets the thread to which the following records belong.
   void tell_thread();

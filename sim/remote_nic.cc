@@ -10,8 +10,8 @@ namespace anyrdma::sim {
 using transport::soft::DeviceChange;
 using verbs::Result;
 
-RemoteNic::RemoteNic(Host& host, std::size_t interface, Uplink& uplink)
-    : Nic(host, interface), name_(device_name(interface)), uplink_(uplink) {}
+RemoteNic::RemoteNic(Host& host, std::size_t interface, std::string name, Uplink& uplink)
+    : Nic(host, interface), name_(std::move(name)), uplink_(uplink) {}
 
 bool RemoteNic::take(const Host& /*from*/, verbs::soft::PacketPtr&& packet) {
   packet->keep_payload();
@@ -65,8 +65,9 @@ std::optional<bool> RemoteNic::pause_program(const Uplink::Threads& threads, boo
 }
 
 void RemoteNic::on_opened(fault::Question& question) const {
-  question.error = unplugged_ ? ENODEV : 0;
-  question.port_down = port_down_;
+  const std::uint32_t bit = std::uint32_t{1} << interface_;
+  if (unplugged_) question.removed |= bit;
+  if (port_down_) question.ports_down |= bit;
 }
 
 }  // namespace anyrdma::sim

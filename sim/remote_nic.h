@@ -11,8 +11,8 @@ namespace anyrdma::sim {
 /// parts, one in each process.
 class RemoteNic final : public Nic {
  public:
-  /// `uplink` must outlive this object.
-  RemoteNic(Host& host, std::size_t interface, Uplink& uplink);
+  /// `name`: the name of the device. `uplink` must outlive this object.
+  RemoteNic(Host& host, std::size_t interface, std::string name, Uplink& uplink);
 
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] bool present() const override { return !unplugged_; }

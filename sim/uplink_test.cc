@@ -260,17 +260,18 @@ TEST_F(Uplinks, WhoOpensADeviceLearnsWhatHasHappenedToIt) {
   fault::Question before{.kind = fault::Question::Kind::kOpened};
   (void)client_host.processes().advise("rping[2]", before);
   EXPECT_EQ(before.error, 0);
-  EXPECT_FALSE(before.port_down);
+  EXPECT_EQ(before.ports_down, 0u);
 
   ASSERT_TRUE(client_host.devices().set_port("anyrdma0", false));
   fault::Question down{.kind = fault::Question::Kind::kOpened};
   (void)client_host.processes().advise("rping[2]", down);
-  EXPECT_TRUE(down.port_down);
+  EXPECT_EQ(down.ports_down, 1u);
 
   ASSERT_TRUE(client_host.devices().remove("anyrdma0"));
   fault::Question gone{.kind = fault::Question::Kind::kOpened};
   (void)client_host.processes().advise("rping[2]", gone);
   EXPECT_EQ(gone.error, ENODEV);
+  EXPECT_EQ(gone.removed, 1u);
 }
 
 TEST_F(Uplinks, WorkEndsInErrorAndIsObservedWhenItIsHandedOver) {

@@ -208,7 +208,9 @@ void describe(CLI::App& sim, SimOptions& command) {
   sim.add_option("SCENARIO", command.file,
                  "a scenario file (`anyrdma help scenario`), instead of --host and --on")
       ->type_name("");
-  sim.add_option("--host", command.hosts, "adds a host with its IPv4 or IPv6 addresses")
+  sim.add_option("--host", command.hosts,
+                 "adds a host with its IPv4 or IPv6 addresses, or with several interfaces: "
+                 "node0=rail0=10.0.0.1,rail1=10.0.1.1")
       ->type_name("NAME=ADDRESS[,ADDRESS...]");
   sim.add_option("--on", command.programs,
                  "starts a program on a host; its command line is one word, in quotes")

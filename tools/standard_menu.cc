@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/machines/host_interfaces.h"
 #include "transport/fault/plan/scalars.h"
 
 namespace anyrdma::tools {
@@ -45,7 +46,10 @@ class Menu {
     delays_ = {text_of(20us), text_of(std::clamp<verbs::Duration>(usual / 20, 50us, 500ms)),
                text_of(std::min<verbs::Duration>(usual * 2, 1s))};
     for (const PlacedHost& host : scenario.hosts) {
-      if (fault::is_name(host.name)) hosts_.push_back(host.name);
+      if (!fault::is_name(host.name)) continue;
+      hosts_.push_back(host.name);
+      auto parsed = sim::parse_interfaces(host.addresses);
+      if (parsed) interfaces_[host.name] = std::move(*parsed);
     }
   }
 
@@ -115,9 +119,25 @@ class Menu {
     of_calls(host);
     add_stop("crash", host);
     add_stop("pause", host);
-    add_outage("port-down", host + " anyrdma0");
+    for (const std::string& device : names_of(host, sim::rdma_name))
+      add_outage("port-down", host + " " + device);
     for (const std::string& delay : delays_) add_stop("slow-consumer", host + " " + delay);
-    add("remove", window_, host + " anyrdma0");
+    for (const std::string& device : names_of(host, sim::rdma_name))
+      add("remove", window_, host + " " + device);
+  }
+
+  /// The names of a host's interfaces or devices, of those that a plan can name.
+  [[nodiscard]] std::vector<std::string> names_of(const std::string& host,
+                                                  std::string (*name)(const sim::InterfaceOptions&,
+                                                                      std::size_t)) const {
+    std::vector<std::string> names;
+    const auto found = interfaces_.find(host);
+    if (found == interfaces_.end()) return names;
+    for (std::size_t i = 0; i < found->second.size(); ++i) {
+      std::string each = name(found->second[i], i);
+      if (fault::is_name(each)) names.push_back(std::move(each));
+    }
+    return names;
   }
 
   void of_work(const std::string& host) {
@@ -153,7 +173,8 @@ class Menu {
   void of_paths() {
     for (const std::string& host : hosts_) {
       add_outage("cut", host + "<->*");
-      add_outage("cut-rail", host + " eth0");
+      for (const std::string& interface : names_of(host, sim::interface_name))
+        add_outage("cut-rail", host + " " + interface);
     }
     for (const auto& [from, to] : ways()) {
       add_outage("cut", from + "->" + to);
@@ -181,7 +202,8 @@ class Menu {
   }
 
   const ProgramScenario& scenario_;
-  std::vector<std::string> hosts_;     ///< that a plan can name
+  std::vector<std::string> hosts_;                                        ///< that a plan can name
+  std::map<std::string, std::vector<sim::InterfaceOptions>> interfaces_;  ///< by their hosts
   std::vector<std::string> programs_;  ///< likewise, with their hosts
   std::string window_;
   std::string outage_;  ///< how long, of what is between hosts

@@ -1,10 +1,10 @@
 #include "sim/gateway/device_files.h"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "sim/schedule/random_stream.h"
 #include "transport/fabric/outside.h"
@@ -19,34 +19,32 @@ namespace anyrdma::sim {
 Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice) {
   const auto profile = verbs::soft::parse_profile(choice.profile);
   if (!profile) return verbs::errno_code(EINVAL);
-  const transport::fabric::Outside network(host.interfaces()[0].prefixes,
-                                           transport::fabric::Slot{});
-  verbs::soft::HcaConfig config = network.device(
-      choice.link_layer == "infiniband" ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET);
-  verbs::soft::resemble(config, *profile);
-
+  std::vector<transport::fabric::Rail> rails;
+  for (const Interface& each : host.interfaces()) rails.push_back({each.prefixes, each.device});
+  const transport::fabric::Outside network(rails, transport::fabric::Slot{});
   RandomStream random(0, "device files");  // no file says what it gives
   verbs::soft::PacketPool pool;
   verbs::Runtime& runtime = host.transport().runtime();
-  const auto hca = verbs::soft::Hca::create(runtime, random, pool, config);
-  {
+  std::vector<std::unique_ptr<verbs::soft::Hca>> devices;
+  std::vector<verbs::nodes::Shown> shown;
+  for (std::size_t rail = 0; rail < rails.size(); ++rail) {
+    verbs::soft::HcaConfig config = network.device(
+        choice.link_layer == "infiniband" ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET,
+        rail);
+    verbs::soft::resemble(config, *profile);
+    auto& hca = *devices.emplace_back(verbs::soft::Hca::create(runtime, random, pool, config));
     const verbs::CriticalSection section(runtime);
     std::uint32_t index = 0;
-    for (const ibv_gid& gid : network.gids(transport::fabric::kGids)) hca->set_gid(index++, gid);
+    for (const ibv_gid& gid : network.gids(transport::fabric::kGids, rail))
+      hca.set_gid(index++, gid);
+    shown.push_back({hca, *hca.device(), host.interfaces()[rail].name});
   }
-  const auto own = network.own_gids();
   const auto interface_with = [&](const ibv_gid& gid) -> std::string {
-    const transport::soft::Address address = transport::soft::Address::from_gid(gid);
-    if (address.is_loopback()) return "lo";
-    return std::ranges::any_of(own,
-                               [&](const ibv_gid& each) {
-                                 return transport::soft::Address::from_gid(each).ip == address.ip;
-                               })
-               ? host.interfaces()[0].name
-               : "";
+    if (transport::soft::Address::from_gid(gid).is_loopback()) return "lo";
+    const auto rail = network.rail_of(gid);
+    return rail ? host.interfaces()[*rail].name : "";
   };
-  const std::array<verbs::nodes::Shown, 1> shown{{{*hca, *hca->device()}}};
-  return verbs::nodes::files_of(shown, {.with = interface_with, .main = host.interfaces()[0].name});
+  return verbs::nodes::files_of(shown, interface_with);
 }
 
 }  // namespace anyrdma::sim

@@ -57,27 +57,58 @@ ibv_gid gid_of(const ibcm::Gid& bytes) {
 
 // --- life ---------------------------------------------------------------------------------------
 
-Gateway::Gateway(Host& host, std::size_t interface)
-    : host_(host), interface_(interface), random_(host.world().seeds(), "gateway " + host.name()) {}
+/// The uplink of one interface. The first one stands for the host where power and programs are
+/// concerned.
+class Gateway::Port final : public Uplink {
+ public:
+  Port(Gateway& gateway, std::size_t interface) : gateway_(gateway), interface_(interface) {}
 
-Result<std::unique_ptr<Gateway>> Gateway::create(Host& host, std::string directory,
-                                                 std::size_t interface) {
-  std::unique_ptr<Gateway> gateway(new Gateway(host, interface));
+  void on_packet(const Packet& packet) override { gateway_.on_packet(packet, interface_); }
+  void on_neighbour(NeighbourToken token, int error) override {
+    gateway_.on_neighbour(token, error);
+  }
+  void on_change(const transport::soft::DeviceChange& change) override {
+    gateway_.on_change(change, interface_);
+  }
+  void on_crash() override {
+    if (interface_ == 0) gateway_.on_crash();
+  }
+  void on_kill() override {
+    if (interface_ == 0) gateway_.on_kill();
+  }
+  bool on_kill_program(std::string_view name, std::uint32_t number) override {
+    return interface_ == 0 && gateway_.on_kill_program(name, number);
+  }
+  std::optional<bool> on_pause_program(const Threads& threads, bool paused) override {
+    return interface_ == 0 ? gateway_.on_pause_program(threads, paused) : std::nullopt;
+  }
+
+ private:
+  Gateway& gateway_;
+  const std::size_t interface_;
+};
+
+Gateway::Gateway(Host& host)
+    : host_(host), random_(host.world().seeds(), "gateway " + host.name()) {}
+
+Result<std::unique_ptr<Gateway>> Gateway::create(Host& host, std::string directory) {
+  std::unique_ptr<Gateway> gateway(new Gateway(host));
   if (Result<void> joined = gateway->join(std::move(directory)); !joined) return joined.error();
   return gateway;
 }
 
 Result<void> Gateway::join(std::string directory) {
-  const auto& own = host_.interfaces()[interface_].prefixes;
+  CM_ASSERT(host_.interfaces().size() <= transport::fabric::kRailsMax);
   const auto is_link_local = [](const Prefix& each) { return each.address.is_link_local(); };
-  if (std::ranges::none_of(own, is_link_local)) {
-    const std::string text = link_local_of(host_.interfaces()[interface_].mac);
-    Result<void> added = host_.interfaces().add_address(host_.interfaces()[interface_].name, text);
-    if (!added) return added.error();
+  for (const Interface& each : host_.interfaces()) {
+    if (std::ranges::none_of(each.prefixes, is_link_local)) {
+      Result<void> added = host_.interfaces().add_address(each.name, link_local_of(each.mac));
+      if (!added) return added.error();
+    }
+    config_.rails.push_back({.addresses = each.prefixes, .device = each.device});
   }
   config_.name = kFabricName;
   config_.directory = std::move(directory);
-  config_.addresses = host_.interfaces()[interface_].prefixes;
   config_.profile = host_.world().options().profile;
   auto registry =
       transport::fabric::Registry::join(config_, random_, {}, transport::fabric::Seat::kGateway);
@@ -87,28 +118,36 @@ Result<void> Gateway::join(std::string directory) {
   if (!mesh) return mesh.error();
   mesh_ = std::move(*mesh);
   agent_ = ibcm::Agent::create({.profile = config_.profile}, random_);
-  host_.interfaces().set_uplink(interface_, this);
+  for (std::size_t i = 0; i < host_.interfaces().size(); ++i) {
+    ports_.push_back(std::make_unique<Port>(*this, i));
+    host_.interfaces().set_uplink(i, ports_.back().get());
+  }
   return {};
 }
 
 Gateway::~Gateway() {
-  if (mesh_ != nullptr) host_.interfaces().set_uplink(interface_, nullptr);
+  for (std::size_t i = 0; i < ports_.size(); ++i) host_.interfaces().set_uplink(i, nullptr);
 }
 
 std::vector<std::string> Gateway::environment() const {
   std::string addresses;
-  for (const Prefix& each : config_.addresses) {
-    addresses += (addresses.empty() ? "" : ",") + each.to_string();
+  for (const transport::fabric::Rail& rail : config_.rails) {
+    if (!addresses.empty()) addresses += ';';
+    if (!rail.device.empty()) addresses += rail.device + '=';
+    for (const Prefix& each : rail.addresses)
+      addresses += (&each == rail.addresses.data() ? "" : ",") + each.to_string();
   }
   return {"ANYRDMA_TRANSPORT=fabric", "ANYRDMA_FABRIC=" + config_.name,
           "ANYRDMA_DIR=" + config_.directory, "ANYRDMA_ADDRESSES=" + addresses};
 }
 
-bool Gateway::own(const ibv_gid& gid) const {
+std::optional<std::size_t> Gateway::owner(const ibv_gid& gid) const {
   const Address address = Address::from_gid(gid);
-  return std::ranges::any_of(
-      host_.interfaces()[interface_].prefixes,
-      [&address](const Prefix& each) { return each.address.ip == address.ip; });
+  for (std::size_t i = 0; i < host_.interfaces().size(); ++i) {
+    const auto is_it = [&](const Prefix& each) { return each.address.ip == address.ip; };
+    if (std::ranges::any_of(host_.interfaces()[i].prefixes, is_it)) return i;
+  }
+  return std::nullopt;
 }
 
 // --- from the host's processes ------------------------------------------------------------------
@@ -126,17 +165,21 @@ bool Gateway::poll() {
 // What is not the host's to send is not sent by a kernel either.
 void Gateway::on_packet(PacketPtr packet) {
   if (const auto question = NeighbourMessage::parse(*packet)) return ask(*question);
-  if (packet->size < kBytesMin || !own(packet->source) || own(packet->destination)) return;
+  const auto from = owner(packet->source);
+  if (packet->size < kBytesMin || !from || owner(packet->destination)) return;
   if (const auto mad = verbs::soft::mad_in(*packet)) {
     connections_.on_sent(path_of(packet->source, packet->destination), *mad);
   }
-  host_.interfaces().send_from(interface_, *packet);
+  packet->mark = 0;  // of the world's packets
+  host_.interfaces().send_from(*from, *packet);
 }
 
 void Gateway::ask(const NeighbourMessage& question) {
   if (question.kind != NeighbourMessage::Kind::kQuestion) return;
+  if (question.rail >= ports_.size()) return;
   questions_.emplace(++asked_, Question{question.asker, question.number, question.neighbour});
-  host_.neighbours().ask(interface_, NeighbourToken{asked_}, Address::from_gid(question.neighbour),
+  host_.neighbours().ask(question.rail, NeighbourToken{asked_},
+                         Address::from_gid(question.neighbour),
                          std::chrono::milliseconds(question.milliseconds));
 }
 
@@ -155,15 +198,15 @@ void Gateway::send_out(const ibcm::Path& path, Connections::Mad mad) {
   verbs::soft::write_mad(
       *packet, {.source = gid_of(path.source), .destination = gid_of(path.destination)}, psn_, mad);
   psn_ = psn_ + 1;
-  host_.interfaces().send_from(interface_, *packet);
+  host_.interfaces().send_from(owner(packet->source).value_or(0), *packet);
 }
 
 // --- from the world -----------------------------------------------------------------------------
 
-void Gateway::on_packet(const Packet& packet) {
+void Gateway::on_packet(const Packet& packet, std::size_t interface) {
   if (packet.size < kBytesMin) return;
   if (roce::is_multicast(packet.destination)) {
-    to_everyone(packet);
+    to_everyone(packet, interface);
   } else if (const auto mad = verbs::soft::mad_in(packet)) {
     take_message(packet, *mad);
   } else {
@@ -176,8 +219,12 @@ void Gateway::on_packet(const Packet& packet) {
   if (delivered_) delivered_();
 }
 
-void Gateway::to_everyone(const Packet& packet) {
-  for (const Slot slot : registry_->others()) mesh_->send(slot, pool_.copy_of(packet));
+void Gateway::to_everyone(const Packet& packet, std::optional<std::size_t> interface) {
+  for (const Slot slot : registry_->others()) {
+    PacketPtr copy = pool_.copy_of(packet);
+    copy->mark = interface ? *interface + 1 : 0;  // MemberCarrier::device_of
+    mesh_->send(slot, std::move(copy));
+  }
 }
 
 void Gateway::take_message(const Packet& packet, Connections::Mad mad) {
@@ -229,10 +276,11 @@ void Gateway::on_neighbour(NeighbourToken token, int error) {
   if (delivered_ && !polling_) delivered_();
 }
 
-void Gateway::on_change(const transport::soft::DeviceChange& change) {
+void Gateway::on_change(const transport::soft::DeviceChange& change, std::size_t interface) {
   for (const Slot slot : registry_->others()) {
     PacketPtr packet = pool_.take();
-    transport::fabric::DeviceMessage{change}.serialize(*packet);
+    transport::fabric::DeviceMessage{change, static_cast<std::uint8_t>(interface)}.serialize(
+        *packet);
     mesh_->send(slot, std::move(packet));
   }
   flush();
@@ -262,7 +310,7 @@ bool Gateway::on_kill_program(std::string_view name, std::uint32_t number) {
   return true;
 }
 
-std::optional<bool> Gateway::on_pause_program(const Threads& threads, bool paused) {
+std::optional<bool> Gateway::on_pause_program(const Uplink::Threads& threads, bool paused) {
   return pause_program_ ? pause_program_(threads, paused) : std::nullopt;
 }
 

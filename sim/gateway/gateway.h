@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,15 +33,14 @@ namespace anyrdma::sim {
 /// kernel where no process can: it refuses connection requests without a listener, and sends the
 /// kernel's messages to the peers of a process that ends without cleanup. It does not see packets
 /// between processes of the host.
-class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver {
+class Gateway final : private transport::fabric::Mesh::Receiver {
  public:
   /// Opens the fabric of `directory`, an existing absolute path that no other host uses, and
-  /// becomes the uplink of the interface number `interface` of `host`. The interface must have no
-  /// device (InterfaceOptions::rdma). An interface without a link-local address gets one, made of
-  /// its link address as Linux does. The host must outlive the gateway. Create it before the host's
+  /// becomes the uplink of all interfaces of `host`, at most kRailsMax. They must have no device
+  /// (InterfaceOptions::rdma). An interface without a link-local address gets one, made of its link
+  /// address as Linux does. The host must outlive the gateway. Create it before the host's
   /// processes begin. Errors: FabricErrc; else errno.
-  [[nodiscard]] static Result<std::unique_ptr<Gateway>> create(Host& host, std::string directory,
-                                                               std::size_t interface = 0);
+  [[nodiscard]] static Result<std::unique_ptr<Gateway>> create(Host& host, std::string directory);
   ~Gateway() override;
 
   /// Returns environment variables (NAME=VALUE) for the host's processes. With them, the drop-in
@@ -64,7 +64,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   using KillProgram = std::function<bool(std::string_view, std::uint32_t)>;
   void set_on_kill_program(KillProgram on_kill) { kill_program_ = std::move(on_kill); }
   /// Stops or continues one program.
-  using PauseProgram = std::function<std::optional<bool>(const Threads&, bool paused)>;
+  using PauseProgram = std::function<std::optional<bool>(const Uplink::Threads&, bool paused)>;
   void set_on_pause_program(PauseProgram on_pause) { pause_program_ = std::move(on_pause); }
   /// Passes the packets that processes have sent to the world, and sends the kernel's last messages
   /// for processes that have ended. Do not call it from the world's tasks. Returns false if there
@@ -73,6 +73,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   bool poll();
 
  private:
+  class Port;
   /// A question of a process for a neighbour.
   struct Question {
     Slot asker{};
@@ -80,7 +81,7 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
     ibv_gid neighbour{};
   };
 
-  Gateway(Host& host, std::size_t interface);
+  explicit Gateway(Host& host);
   [[nodiscard]] Result<void> join(std::string directory);
 
   // --- from the host's processes ---
@@ -91,23 +92,25 @@ class Gateway final : private Uplink, private transport::fabric::Mesh::Receiver 
   void send_out(const ibcm::Path& path, Connections::Mad mad);
 
   // --- from the world ---
-  void on_packet(const verbs::soft::Packet& packet) override;
-  void on_neighbour(transport::soft::NeighbourToken token, int error) override;
-  void on_change(const transport::soft::DeviceChange& change) override;
-  void on_crash() override;
-  void on_kill() override;
-  bool on_kill_program(std::string_view name, std::uint32_t number) override;
-  std::optional<bool> on_pause_program(const Threads& threads, bool paused) override;
-  void to_everyone(const verbs::soft::Packet& packet);
+  void on_packet(const verbs::soft::Packet& packet, std::size_t interface);
+  void on_neighbour(transport::soft::NeighbourToken token, int error);
+  void on_change(const transport::soft::DeviceChange& change, std::size_t interface);
+  void on_crash();
+  void on_kill();
+  bool on_kill_program(std::string_view name, std::uint32_t number);
+  std::optional<bool> on_pause_program(const Uplink::Threads& threads, bool paused);
+  /// Without an interface, the packet is a CM message, whose destination names the device.
+  void to_everyone(const verbs::soft::Packet& packet, std::optional<std::size_t> interface = {});
   void take_message(const verbs::soft::Packet& packet, Connections::Mad mad);
   void answer_for_nobody(const ibcm::Path& path, Connections::Mad mad);
   [[nodiscard]] bool lives(Slot slot);
   void flush();
 
-  [[nodiscard]] bool own(const ibv_gid& gid) const;
+  /// Returns the interface that has the address; nothing: none has.
+  [[nodiscard]] std::optional<std::size_t> owner(const ibv_gid& gid) const;
 
   Host& host_;
-  std::size_t interface_;
+  std::vector<std::unique_ptr<Port>> ports_;  ///< of each interface
   RandomStream random_;
   transport::fabric::FabricConfig config_;
   verbs::soft::PacketPool pool_;

@@ -459,6 +459,23 @@ TEST_F(GatewayTest, TheEnvironmentNamesTheFabricAndTheAddresses) {
                                      "ANYRDMA_ADDRESSES=10.0.0.1/24,fe80::ff:fe00:100/64"));
 }
 
+TEST_F(GatewayTest, TheEnvironmentNamesTheAddressesOfEachInterface) {
+  Host& rails = world.add_host(
+      "rails", HostOptions{.interfaces = {{.addresses = {"10.0.0.7", "fe80::7"}, .rdma = false},
+                                          {.addresses = {"10.0.1.7/16", "fe80::8"},
+                                           .rdma = false,
+                                           .device = verbs::soft::HcaConfig{.name = "mlx5_1"}}}});
+  const Scratch directory;
+  const auto gateway = Gateway::create(rails, directory.config().directory).value();
+
+  EXPECT_THAT(gateway->environment(),
+              ::testing::Contains(
+                  "ANYRDMA_ADDRESSES=10.0.0.7/24,fe80::7/64;mlx5_1=10.0.1.7/16,fe80::8/64"));
+  EXPECT_EQ(rails.devices().knows("anyrdma0"), true);
+  EXPECT_EQ(rails.devices().knows("mlx5_1"), true);
+  EXPECT_EQ(rails.devices().knows("anyrdma1"), false);
+}
+
 TEST_F(GatewayTest, ASecondGatewayIsRefused) {
   Host& other = add("other", "10.0.0.3");
 

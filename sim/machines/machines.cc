@@ -13,6 +13,7 @@
 
 #include "sim/gateway/device_files.h"
 #include "sim/machines/file_tree.h"
+#include "sim/machines/host_interfaces.h"
 #include "sim/machines/machine_files.h"
 #include "sim/machines/named_directories.h"
 #include "transport/fault/plan/memory_question.h"
@@ -189,17 +190,20 @@ Machines::~Machines() {
 }
 
 std::string Machines::problem_with_host(const std::string& name,
-                                        const std::vector<std::string>& addresses) const {
+                                        const std::vector<std::string>& words) const {
   if (!is_host_name(name)) {
     return "'" + shown(name) +
            "' is no name of a host: letters, digits, '.', '-' and '_', at most 63 of them, with a "
            "letter or a digit first.";
   }
   if (world_.find_host(name) != nullptr) return "there is a host of that name already.";
-  if (addresses.empty()) return "the host " + name + " has no address.";
+  const auto interfaces = parse_interfaces(words);
+  if (!interfaces) return "the host " + name + ": " + interfaces.error().sentence;
+  std::vector<std::string> addresses;
+  for (const InterfaceOptions& interface : *interfaces)
+    std::ranges::copy(interface.addresses, std::back_inserter(addresses));
   for (auto each = addresses.begin(); each != addresses.end(); ++each) {
     const auto prefix = Prefix::parse(*each);
-    if (!prefix) return "'" + shown(*each) + "' is no IP address.";
     const auto same = [&](const std::string& other) {
       return Prefix::parse(other)->address.ip == prefix->address.ip;
     };
@@ -215,12 +219,12 @@ std::string Machines::problem_with_host(const std::string& name,
 }
 
 verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
-                                          const std::vector<std::string>& addresses) {
-  if (std::string problem = problem_with_host(name, addresses); !problem.empty())
+                                          const std::vector<std::string>& words) {
+  if (std::string problem = problem_with_host(name, words); !problem.empty())
     return verbs::WhyNot{std::move(problem)};
   if (std::string problem = premises_.problem(); !problem.empty())
     return verbs::WhyNot{std::move(problem)};
-  Host& host = world_.add_host(name, {.interfaces = {{.addresses = addresses, .rdma = false}}});
+  Host& host = world_.add_host(name, {.interfaces = parse_interfaces(words).value()});
   const std::filesystem::path directory = place_.path() / name;
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -266,7 +270,7 @@ std::map<std::string, std::string> Machines::variables(const Host& host) const {
   return all;
 }
 
-/// Where a host's programs find its device (verbs/c_api/device_nodes.cc).
+/// Where a host's programs find its devices (verbs/c_api/device_nodes.cc).
 std::string Machines::nodes_of(Host& host) const {
   const auto variable = [](const char* name) {
     const char* const value = std::getenv(name);

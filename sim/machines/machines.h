@@ -86,15 +86,16 @@ class Machines {
   Machines(const Machines&) = delete;
   Machines& operator=(const Machines&) = delete;
 
-  /// Checks whether a host with this name and these addresses can be added. Returns a sentence with
-  /// the reason if it cannot; empty: it can. A name consists of letters, digits, `.`, `-` and `_`,
-  /// and begins with a letter or a digit. The name and the addresses must be unique in the world.
+  /// Checks whether a host with this name and these interfaces can be added. Returns a sentence
+  /// with the reason if it cannot; empty: it can. A name consists of letters, digits, `.`, `-` and
+  /// `_`, and begins with a letter or a digit. The name and the addresses must be unique in the
+  /// world. `words`: the interfaces and their addresses (host_interfaces.h).
   [[nodiscard]] std::string problem_with_host(const std::string& name,
-                                              const std::vector<std::string>& addresses) const;
-  /// Adds a host with one interface, which has all `addresses`. The RDMA device of the interface is
-  /// simulated inside the host's processes.
+                                              const std::vector<std::string>& words) const;
+  /// Adds a host with these interfaces. The RDMA device of each interface is simulated inside the
+  /// host's processes.
   [[nodiscard]] verbs::OrWhyNot<Host*> add_host(const std::string& name,
-                                                const std::vector<std::string>& addresses);
+                                                const std::vector<std::string>& words);
   /// Returns the environment variables that processes of the host need. Precondition: add_host()
   /// returned the host.
   [[nodiscard]] std::map<std::string, std::string> variables(const Host& host) const;

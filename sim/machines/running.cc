@@ -125,8 +125,8 @@ Programs::Programs(World& world)
 Programs::~Programs() = default;
 
 ProgramHost& Programs::add_host(std::string_view name,
-                                std::initializer_list<std::string_view> addresses) {
-  auto host = machines_.add_host(std::string(name), {addresses.begin(), addresses.end()});
+                                std::initializer_list<std::string_view> words) {
+  auto host = machines_.add_host(std::string(name), {words.begin(), words.end()});
   if (!host) throw StartError(host.error().sentence);
   hosts_.push_back(std::make_unique<ProgramHost>(*this, **host));
   return *hosts_.back();

@@ -113,9 +113,10 @@ class Programs {
   Programs(const Programs&) = delete;
   Programs& operator=(const Programs&) = delete;
 
-  /// Adds a host with one interface and one RDMA device, which has all `addresses`. Throws
-  /// StartError if the host cannot be created. Otherwise like World::add_host.
-  ProgramHost& add_host(std::string_view name, std::initializer_list<std::string_view> addresses);
+  /// Adds a host. `words`: its addresses, or its interfaces with their addresses, for example
+  /// "rail1=10.0.1.1/24" (host_interfaces.h). Each interface has an RDMA device. Throws StartError
+  /// if the host cannot be created. Otherwise like World::add_host.
+  ProgramHost& add_host(std::string_view name, std::initializer_list<std::string_view> words);
   /// Runs the world until all programs and all fibers that must end have ended. Fails with EDEADLK
   /// if some of them wait and nothing can happen any more, or if only timers have expired for an
   /// hour of virtual time. stuck_report() then lists the waits.

@@ -11,9 +11,11 @@ std::string text_of(const RealmOptions& options) {
   text += '\n';
   for (const auto& [source, target] : options.realm.common) text += source + '\n' + target + '\n';
   text += '\n' + options.realm.name + '\n';
-  text += options.network.interface + '\n';
-  text.append(options.network.mac.begin(), options.network.mac.end());
-  for (const auto& prefix : options.network.addresses) text += prefix.to_string() + '\n';
+  for (const tracee::InterfaceOptions& interface : options.network) {
+    text += interface.name + '\n';
+    text.append(interface.mac.begin(), interface.mac.end());
+    for (const auto& prefix : interface.addresses) text += prefix.to_string() + '\n';
+  }
   return text;
 }
 

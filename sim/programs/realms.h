@@ -16,7 +16,7 @@ namespace anyrdma::sim::programs {
 /// The options of a set of namespaces. The content of mounted files may differ from run to run.
 struct RealmOptions {
   tracee::RealmOptions realm;
-  tracee::NetworkOptions network;
+  std::vector<tracee::InterfaceOptions> network;
 };
 
 /// A pool of namespace sets. Its destructor ends the sets that are not in use.

@@ -13,9 +13,8 @@ const tracee::Realm* Sandbox::realm_of(const Host& host) {
   if (!is_new) return taken.realm.get();
   taken.options.realm = {.common = options_.common, .name = host.name()};
   if (options_.files) taken.options.realm.files = options_.files(host);
-  const Interface& interface = host.interfaces()[0];
-  taken.options.network = {
-      .interface = interface.name, .mac = interface.mac, .addresses = interface.prefixes};
+  for (const Interface& each : host.interfaces())
+    taken.options.network.push_back({each.name, each.mac, each.prefixes});
   Realms none;
   auto realm = (options_.realms == nullptr ? none : *options_.realms).take(taken.options);
   if (realm) {

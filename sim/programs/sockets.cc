@@ -506,7 +506,7 @@ Outcome Sockets::on_getsockopt(Thread& thread, const Call& call) {
   return Outcome::answered(written ? 0 : -EFAULT);
 }
 
-/// Of the first IPv4 address of what is not loopback: there is one such interface.
+/// Of the first IPv4 address of the interface, which is the first one if it has no such name.
 Outcome Sockets::on_ioctl(Thread& thread, const Call& call) {
   const Socket* const socket = of(first_argument(thread, call));
   if (socket == nullptr) return Outcome::made();
@@ -517,7 +517,9 @@ Outcome Sockets::on_ioctl(Thread& thread, const Call& call) {
   if (std::string(request->ifr_name) == "lo") {
     found = Prefix{.address = Address::loopback(AF_INET), .bits = 96 + 8};
   } else {
-    for (const Prefix& prefix : socket->host->interfaces()[0].prefixes) {
+    const Interfaces& interfaces = socket->host->interfaces();
+    const Interface* const own = interfaces.find(request->ifr_name);
+    for (const Prefix& prefix : (own != nullptr ? *own : interfaces[0]).prefixes) {
       if (!found && prefix.address.family == AF_INET) found = prefix;
     }
   }

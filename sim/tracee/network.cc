@@ -87,16 +87,17 @@ Message up(int index) {
 }
 
 /// All are up once they are told to be, and lose what is sent.
-Message interface_of_kind(std::string_view kind, const NetworkOptions& options) {
+Message interface_of_kind(std::string_view kind, const InterfaceOptions& options,
+                          std::uint32_t number) {
   Request request(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, ifinfomsg{});
-  request.put_text(IFLA_IFNAME, options.interface.substr(0, IFNAMSIZ - 1));
+  request.put_text(IFLA_IFNAME, options.name.substr(0, IFNAMSIZ - 1));
   request.put_value(IFLA_ADDRESS, options.mac);
   request.put_value(IFLA_MTU, kMtu);
   const std::size_t info = request.begin(IFLA_LINKINFO);
   request.put_text(IFLA_INFO_KIND, kind);
   if (kind == "vxlan") {
     const std::size_t data = request.begin(IFLA_INFO_DATA);
-    request.put_value(IFLA_VXLAN_ID, std::uint32_t{1});
+    request.put_value(IFLA_VXLAN_ID, number);
     request.put_value(IFLA_VXLAN_PORT, htons(4789));
     request.end(data);
   }
@@ -164,32 +165,44 @@ int index_of(const std::string& name) {
 
 }  // namespace
 
-Network::Network(const NetworkOptions& options)
-    : name_(options.interface.substr(0, IFNAMSIZ - 1)), loopback_up_(up(kLoopback)) {
-  for (const std::string_view kind : {"dummy", "vxlan", "ifb"})
-    kinds_.push_back(interface_of_kind(kind, options));
-  settings_.push_back(own_addresses_only());
-  settings_.push_back(up(0));
-  for (const Prefix& prefix : options.addresses) addresses_.push_back(address_of(prefix));
+Network::Network(const std::vector<InterfaceOptions>& interfaces) : loopback_up_(up(kLoopback)) {
+  std::uint32_t number = 0;
+  for (const InterfaceOptions& options : interfaces) {
+    Interface& interface = interfaces_.emplace_back();
+    interface.name = options.name.substr(0, IFNAMSIZ - 1);
+    ++number;
+    for (const std::string_view kind : {"dummy", "vxlan", "ifb"})
+      interface.kinds.push_back(interface_of_kind(kind, options, number));
+    interface.settings.push_back(own_addresses_only());
+    interface.settings.push_back(up(0));
+    for (const Prefix& prefix : options.addresses)
+      interface.addresses.push_back(address_of(prefix));
+  }
+}
+
+bool Network::set_up(int socket, Interface& interface) {
+  const bool made = std::ranges::any_of(
+      interface.kinds, [socket](const Message& each) { return ask(socket, each); });
+  int index = made ? index_of(interface.name) : 0;
+  for (Message& each : interface.settings) {
+    set_index(each, index);
+    // A kernel without IPv6 makes up no addresses of it either.
+    if (made) (void)ask(socket, each);
+  }
+  if (index == 0) index = kLoopback;
+  for (Message& each : interface.addresses) {
+    set_index(each, index);
+    (void)ask(socket, each);
+  }
+  return made;
 }
 
 Network::Made Network::set_up() {
   const Descriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
   if (!socket || !ask(socket.get(), loopback_up_)) return Made::kNothing;
-  const bool made = std::ranges::any_of(
-      kinds_, [&socket](const Message& each) { return ask(socket.get(), each); });
-  int index = made ? index_of(name_) : 0;
-  for (Message& each : settings_) {
-    set_index(each, index);
-    // A kernel without IPv6 makes up no addresses of it either.
-    if (made) (void)ask(socket.get(), each);
-  }
-  if (index == 0) index = kLoopback;
-  for (Message& each : addresses_) {
-    set_index(each, index);
-    (void)ask(socket.get(), each);
-  }
-  return made ? Made::kInterface : Made::kOnLoopback;
+  bool made = true;
+  for (Interface& each : interfaces_) made &= set_up(socket.get(), each);
+  return made ? Made::kInterfaces : Made::kOnLoopback;
 }
 
 }  // namespace anyrdma::sim::tracee

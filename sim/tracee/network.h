@@ -1,5 +1,5 @@
-// The network that the processes of a simulated host see: the loopback interface, and one interface
-// with the host's addresses, from which no packet leaves. Source: network_namespaces(7),
+// The network that the processes of a simulated host see: the loopback interface, and the host's
+// interfaces with their addresses, from which no packet leaves. Source: network_namespaces(7),
 // rtnetlink(7).
 #pragma once
 
@@ -14,8 +14,9 @@
 
 namespace anyrdma::sim::tracee {
 
-struct NetworkOptions {
-  std::string interface;              ///< what it is called
+/// One interface.
+struct InterfaceOptions {
+  std::string name;
   std::array<std::uint8_t, 6> mac{};  ///< its link address
   std::vector<transport::soft::Prefix> addresses;
 };
@@ -26,25 +27,30 @@ class Network {
  public:
   enum class Made : std::uint8_t {
     kNothing,     ///< the system's network is seen
-    kOnLoopback,  ///< loopback has the addresses: the kernel has no suitable interface
-    kInterface,
+    kOnLoopback,  ///< loopback has the addresses: the kernel has no suitable interfaces
+    kInterfaces,
   };
 
-  explicit Network(const NetworkOptions& options);
+  explicit Network(const std::vector<InterfaceOptions>& interfaces);
 
-  /// Creates the interface and sets its addresses in the network namespace of the calling process,
-  /// which must be new. Safe after fork. Returns what the processes will see.
+  /// Creates the interfaces and sets their addresses in the network namespace of the calling
+  /// process, which must be new. Safe after fork. Returns what the processes will see.
   [[nodiscard]] Made set_up();
 
  private:
   using Message = std::vector<std::byte>;
+  struct Interface {
+    std::string name;
+    /// kinds of interfaces, in order: the first kind that the kernel supports is created
+    std::vector<Message> kinds;
+    std::vector<Message> settings;
+    std::vector<Message> addresses;
+  };
+  /// Returns whether the interface was created.
+  static bool set_up(int socket, Interface& interface);
 
-  std::string name_;
   Message loopback_up_;
-  /// kinds of interfaces, in order: the first kind that the kernel supports is created
-  std::vector<Message> kinds_;
-  std::vector<Message> settings_;
-  std::vector<Message> addresses_;
+  std::vector<Interface> interfaces_;
 };
 
 }  // namespace anyrdma::sim::tracee

@@ -67,9 +67,10 @@ class ARealm : public ::testing::Test {
   std::unique_ptr<Realm> realm;
 
  private:
-  Network network_{{.interface = "eth0",
-                    .mac = {2, 0, 0, 0, 0, 1},
-                    .addresses = {*transport::soft::Prefix::parse("10.0.0.1/24")}}};
+  Network network_{std::vector<InterfaceOptions>{
+      {.name = "eth0",
+       .mac = {2, 0, 0, 0, 0, 1},
+       .addresses = {*transport::soft::Prefix::parse("10.0.0.1/24")}}}};
 };
 
 TEST_F(ARealm, NumbersProcessesFromTheSameOneOnOnceItIsRenewed) {

@@ -61,6 +61,8 @@ case_devinfo_shows_an_odd_device_and_refuses_a_wrong_one() {
   refused 2 "^anyrdma: there is no device profile and no readable file 'no-such'\. Profiles: anyrdma, rxe," devinfo --device no-such
   ANYRDMA_ADDRESSES=10.0.0.1/24,10.0.0.300 refused 1 \
     "^anyrdma: ANYRDMA_ADDRESSES has '10\.0\.0\.300'\. Give addresses such as 10\.0\.0\.1/24," devinfo
+  ANYRDMA_ADDRESSES='10.0.0.1/24;mlx5_1=' refused 1 \
+    "^anyrdma: ANYRDMA_ADDRESSES has an interface without an address\." devinfo
   export ANYRDMA_LINK_LAYER=token-ring
   refused 1 "^anyrdma: ANYRDMA_LINK_LAYER is 'token-ring'\. Use ethernet or infiniband\." devinfo
 }

@@ -48,6 +48,10 @@ file one_address_twice "scenario:1: the host a has the address 10.0.0.1 twice" '
 file unknown_program "scenario:3: the scenario starts no program 'a/treu'. Programs: a/true" \
   'host a 10.0.0.1\non a true\nexpect a/treu status 1\n'
 file unknown_host_in_expectation "scenario:3: the scenario starts no program 'b/true'" 'host a 10.0.0.1\non a true\nexpect b/true any end\n'
+file interface_twice "scenario:1: the host a: it has two interfaces 'r0'" 'host a r0=10.0.0.1 r0=10.0.1.1\non a true\n'
+file interface_without_name "the address '10.0.0.1' is before the first interface with a name" \
+  'host a 10.0.0.1 r1=10.0.1.1\non a true\n'
+file device_without_number "'mlx' is no name of an RDMA device" 'host a r0/mlx=10.0.0.1\non a true\n'
 file bad_address "'10.0.0' is no IP address" 'host a 10.0.0\non a true\n'
 file bad_expectation "scenario:3: 'expect' is incomplete. Write 'status N...'" 'host a 10.0.0.1\non a true\nexpect a/true well\n'
 file bad_status "scenario:1: '256' is no list of exit statuses. Write numbers from 0 to 255" 'expect a/true status 256\n'

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/machines/host_interfaces.h"
 #include "tools/scenario_file.h"
 #include "tools/standard_menu.h"
 #include "verbs/assert.h"
@@ -24,6 +25,14 @@ int fuzz_scenario(const std::uint8_t* data, std::size_t size) {
   for (const Placed& program : scenario->programs) {
     CM_ASSERT(!program.host.empty());
     CM_ASSERT(program.where.starts_with("file:"));
+  }
+  for (const PlacedHost& host : scenario->hosts) {
+    const auto interfaces = sim::parse_interfaces(host.addresses);
+    if (interfaces) {
+      CM_ASSERT(!interfaces->empty() && interfaces->size() <= sim::kInterfacesMax);
+    } else {
+      CM_ASSERT(interfaces.error().sentence.ends_with('.'));
+    }
   }
   const std::string problem = problem_with(*scenario);
   CM_ASSERT(problem.empty() || problem.starts_with("file:"));

@@ -51,6 +51,7 @@ Preamble preamble_of(const verbs::soft::Packet& packet) {
   put<kUdpSourcePort>(bytes, packet.udp_source_port);
   put<kIpIdentification>(bytes, packet.ip_identification);
   put<kIpFragment>(bytes, packet.ip_fragment);
+  put<kMark>(bytes, static_cast<std::uint16_t>(packet.mark));
   std::ranges::copy(packet.source.raw, wire::bytes_of<kSource>(bytes).begin());
   std::ranges::copy(packet.destination.raw, wire::bytes_of<kDestination>(bytes).begin());
   return preamble;
@@ -65,6 +66,7 @@ bool read_preamble(PreambleView preamble, verbs::soft::Packet& packet) {
   packet.udp_source_port = get<kUdpSourcePort>(bytes);
   packet.ip_identification = get<kIpIdentification>(bytes);
   packet.ip_fragment = get<kIpFragment>(bytes);
+  packet.mark = get<kMark>(bytes);
   std::ranges::copy(wire::bytes_of<kSource>(bytes), packet.source.raw);
   std::ranges::copy(wire::bytes_of<kDestination>(bytes), packet.destination.raw);
   return true;

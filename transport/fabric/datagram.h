@@ -68,12 +68,12 @@ inline constexpr Field kIcrcValid{3, 7, 1};
 inline constexpr Field kUdpSourcePort{4, 0, 16};
 inline constexpr Field kIpIdentification{6, 0, 16};
 inline constexpr Field kIpFragment{8, 0, 16};
-inline constexpr Field kReserved2{10, 0, 16};
+inline constexpr Field kMark{10, 0, 16};
 inline constexpr Field kSource{12, 0, 128};
 inline constexpr Field kDestination{28, 0, 128};
 inline constexpr std::array kPacketRows{kKind,      kTrafficClass,  kHopLimit,         kReserved,
                                         kIcrcValid, kUdpSourcePort, kIpIdentification, kIpFragment,
-                                        kReserved2, kSource,        kDestination};
+                                        kMark,      kSource,        kDestination};
 static_assert(wire::tiles(kPacketRows, kPreambleBytes));
 
 inline constexpr Field kReserved3{1, 0, 8};

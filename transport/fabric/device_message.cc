@@ -17,7 +17,8 @@ constexpr Field kEvent{2, 0, 16};
 constexpr Field kNumber{4, 0, 32};
 constexpr Field kMade{8, 0, 64};
 constexpr Field kLink{16, 0, 32};
-constexpr std::uint16_t kBytes = 20;
+constexpr Field kRail{20, 0, 8};
+constexpr std::uint16_t kBytes = 21;
 
 }  // namespace
 
@@ -30,7 +31,8 @@ std::optional<DeviceMessage> DeviceMessage::parse(const verbs::soft::Packet& pac
                         .object = {.made = get<kMade>(bytes), .number = get<kNumber>(bytes)},
                         .event = static_cast<ibv_event_type>(get<kEvent>(bytes)),
                         .neighbour = soft::Address::from_gid(packet.destination),
-                        .link = soft::LinkNumber{get<kLink>(bytes)}}};
+                        .link = soft::LinkNumber{get<kLink>(bytes)}},
+                       get<kRail>(bytes)};
 }
 
 void DeviceMessage::serialize(verbs::soft::Packet& packet) const {
@@ -41,6 +43,7 @@ void DeviceMessage::serialize(verbs::soft::Packet& packet) const {
   put<kNumber>(bytes, change.object.number);
   put<kMade>(bytes, change.object.made);
   put<kLink>(bytes, static_cast<std::uint32_t>(change.link));
+  put<kRail>(bytes, rail);
   packet.size = kBytes;
   packet.source = {};
   packet.destination = change.neighbour.gid();

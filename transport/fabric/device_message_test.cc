@@ -20,11 +20,12 @@ TEST(DeviceMessage, SaysEachChange) {
                               .neighbour = soft::Address::ipv4(0x0a000002),
                               .link = soft::LinkNumber{3}};
     const auto packet = pool.take();
-    DeviceMessage{change}.serialize(*packet);
+    DeviceMessage{change, 5}.serialize(*packet);
 
     const auto read = DeviceMessage::parse(*packet);
 
     ASSERT_TRUE(read);
+    EXPECT_EQ(read->rail, 5);
     EXPECT_EQ(read->change.kind, change.kind);
     EXPECT_EQ(read->change.object.made, 3u);
     EXPECT_EQ(read->change.object.number, 0x11u);

@@ -60,15 +60,20 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   bool forked() const override { return engine_.forked(); }
   void retire() override { engine_.retire(); }
   realtime::Epilogue& epilogue() override { return engine_.epilogue(); }
-  Result<void> remove_device() override { return engine_.remove_device(); }
-  Result<void> set_port(bool active) override { return engine_.set_port(active); }
-  Result<void> raise_event(ibv_event_type event) override { return engine_.raise_event(event); }
+  Result<void> remove_device(std::size_t device) override { return engine_.remove_device(device); }
+  Result<void> set_port(std::size_t device, bool active) override {
+    return engine_.set_port(device, active);
+  }
+  Result<void> raise_event(std::size_t device, ibv_event_type event) override {
+    return engine_.raise_event(device, event);
+  }
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { engine_.set_packet_gate(gate); }
   void set_packet_watch(station::PacketWatch* watch) override { engine_.set_packet_watch(watch); }
-  void set_work_observer(verbs::soft::HcaObserver* observer) override {
-    engine_.set_work_observer(observer);
+  [[nodiscard]] std::size_t devices() const override { return engine_.hcas().size(); }
+  void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) override {
+    engine_.set_work_observer(device, observer);
   }
   void set_ownership_sink(verbs::soft::OwnershipSink* sink) override {
     engine_.set_ownership_sink(sink);
@@ -78,17 +83,13 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   [[nodiscard]] Result<void> take_place();
   [[nodiscard]] Result<void> build();
   void listen_for_changes();
-  /// A change of the host's device is applied to ours when no thread is inside a call.
+  /// A change of a device of the host is applied to ours when no thread is inside a call.
   void conclude() override;
-  void carry_out(const soft::DeviceChange& change);
-  template <class Network>
-  [[nodiscard]] Result<void> build_on(Network& network, const verbs::soft::HcaConfig& device,
-                                      const soft::SoftTransportConfig& rules) {
-    const Result<void> built =
-        engine_.build(device, network.gids(kGids), network, network.interface(), *registry_, rules);
-    if (built) network.attach(engine_.transport());
-    return built;
-  }
+  void carry_out(const soft::DeviceChange& change, std::size_t rail);
+  /// A change of an object, which may be of any device.
+  void change_object(const soft::DeviceChange& change);
+  [[nodiscard]] std::vector<station::EngineDevice> devices_of_host() const;
+  [[nodiscard]] station::EngineDevice device_of_machine() const;
 
   const FabricConfig config_;
   // In the order in which each needs those before it.
@@ -115,13 +116,13 @@ Result<void> FabricImpl::take_place() {
                                        engine_.receiver());
   if (!carrier) return socket_error(carrier.error().value());
   registry_ = std::move(*registry);
-  if (config_.near_memory && config_.memory_chooser == nullptr)
+  if (config_.near_memory && config_.memory_chooser == nullptr && config_.rails.size() <= 1)
     near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
   carrier_ = std::move(*carrier);
-  if (config_.addresses.empty()) {
+  if (config_.rails.empty()) {
     network_ = std::make_unique<HostNetwork>(HostAddresses::read());
   } else {
-    outside_ = std::make_unique<Outside>(config_.addresses, registry_->slot());
+    outside_ = std::make_unique<Outside>(config_.rails, registry_->slot());
     carrier_->attach(outside_.get());
   }
   return {};
@@ -129,12 +130,16 @@ Result<void> FabricImpl::take_place() {
 
 Result<void> FabricImpl::build() {
   const Slot slot = registry_->slot();
-  verbs::soft::HcaConfig device = outside_
-                                      ? outside_->device(config_.link_layer)
-                                      : verbs::soft::HcaConfig{.min_ack_timeout = kMinAckTimeout,
-                                                               .link_layer = config_.link_layer};
-  device.qpn_first = first_qpn(slot);
-  device.qpn_count = kQpnCount;
+  std::vector<station::EngineDevice> devices =
+      outside_ ? devices_of_host() : std::vector{device_of_machine()};
+  // No two queue pairs of a process have one number: a reader of its recording has no device.
+  const auto share = kQpnCount / static_cast<std::uint32_t>(devices.size());
+  std::uint32_t first = first_qpn(slot);
+  for (station::EngineDevice& device : devices) {
+    device.config.qpn_first = std::exchange(first, first + share);
+    device.config.qpn_count = share;
+    verbs::soft::resemble(device.config, config_.device);
+  }
   soft::SoftTransportConfig rules{.profile = config_.profile,
                                   .comm_id_mask = kCommIdMask,
                                   .comm_id_tag = comm_id_tag(slot),
@@ -144,20 +149,38 @@ Result<void> FabricImpl::build() {
     rules.waiting_requests_max = 0;
     rules.loopback_has_device = false;
   }
-  verbs::soft::resemble(device, config_.device);
-  const Result<void> built =
-      outside_ ? build_on(*outside_, device, rules) : build_on(*network_, device, rules);
-  if (!built) return FabricErrc::kNoResources;
-  if (config_.memory_chooser != nullptr)
-    engine_.hca().set_memory_model(config_.memory, *config_.memory_chooser);
-  if (near_) {
-    engine_.hca().set_near_memory(near_.get());
-    carrier_->attach(near_.get());
+  soft::Network& network = outside_ ? static_cast<soft::Network&>(*outside_) : *network_;
+  if (!engine_.build(devices, network, *registry_, rules)) return FabricErrc::kNoResources;
+  if (outside_) {
+    outside_->attach(engine_.transport());
+  } else {
+    network_->attach(engine_.transport());
   }
-  carrier_->attach(engine_.hca(), engine_.transport());
+  for (verbs::soft::Hca* const hca : engine_.hcas()) {
+    if (config_.memory_chooser != nullptr)
+      hca->set_memory_model(config_.memory, *config_.memory_chooser);
+    if (near_) hca->set_near_memory(near_.get());
+  }
+  if (near_) carrier_->attach(near_.get());
+  carrier_->attach(engine_.hcas(), engine_.transport());
   if (!engine_.start(std::move(carrier_))) return FabricErrc::kNoResources;
   if (outside_) listen_for_changes();
   return {};
+}
+
+std::vector<station::EngineDevice> FabricImpl::devices_of_host() const {
+  std::vector<station::EngineDevice> devices;
+  for (std::size_t rail = 0; rail < outside_->rails(); ++rail) {
+    devices.push_back({outside_->device(config_.link_layer, rail), outside_->gids(kGids, rail),
+                       outside_->interface(rail)});
+  }
+  return devices;
+}
+
+station::EngineDevice FabricImpl::device_of_machine() const {
+  return {{.min_ack_timeout = kMinAckTimeout, .link_layer = config_.link_layer},
+          network_->gids(kGids),
+          network_->interface()};
 }
 
 void FabricImpl::listen_for_changes() {
@@ -169,45 +192,52 @@ void FabricImpl::listen_for_changes() {
 }
 
 void FabricImpl::conclude() {
-  for (const soft::DeviceChange& change : outside_->take_changes()) carry_out(change);
+  for (const Outside::Change& each : outside_->take_changes()) carry_out(each.change, each.rail);
 }
 
 // One that there is nothing for in this process has no effect.
-void FabricImpl::carry_out(const soft::DeviceChange& change) {
+void FabricImpl::carry_out(const soft::DeviceChange& change, std::size_t rail) {
   using Kind = soft::DeviceChange::Kind;
   switch (change.kind) {
     case Kind::kRemoved:
-      (void)engine_.remove_device().has_value();
+      (void)engine_.remove_device(rail).has_value();
       break;
     case Kind::kPortDown:
     case Kind::kPortUp:
-      (void)engine_.set_port(change.kind == Kind::kPortUp).has_value();
+      (void)engine_.set_port(rail, change.kind == Kind::kPortUp).has_value();
       break;
     case Kind::kMoved:
-      outside_->set_link(change.link);
-      engine_.transport().on_address_change(outside_->interface());
+      outside_->set_link(rail, change.link);
+      engine_.transport().on_address_change(outside_->interface(rail));
       break;
     case Kind::kNeighbourMoved:
-      outside_->set_link(change.neighbour, change.link);
-      engine_.transport().on_neighbour_changed(outside_->interface(), change.neighbour);
+      outside_->set_link(rail, change.neighbour, change.link);
+      engine_.transport().on_neighbour_changed(outside_->interface(rail), change.neighbour);
       break;
     case Kind::kQpFailed:
-      (void)engine_.hca().fail_qp(change.object, change.event).has_value();
-      break;
     case Kind::kCqOverrun:
-      (void)engine_.hca().overrun_cq(change.object.made).has_value();
-      break;
     case Kind::kSrqFailed:
-      (void)engine_.hca().fail_srq(change.object.made).has_value();
+      change_object(change);
       break;
     case Kind::kEvent:
-      (void)engine_.raise_event(change.event).has_value();
+      (void)engine_.raise_event(rail, change.event).has_value();
       break;
     case Kind::kGroupLost:
       (void)engine_.transport().on_group_lost(change.neighbour);
       break;
   }
   engine_.transport().runtime().call_driver();
+}
+
+void FabricImpl::change_object(const soft::DeviceChange& change) {
+  using Kind = soft::DeviceChange::Kind;
+  for (verbs::soft::Hca* const hca : engine_.hcas()) {
+    const Result<void> changed =
+        change.kind == Kind::kQpFailed    ? hca->fail_qp(change.object, change.event)
+        : change.kind == Kind::kCqOverrun ? hca->overrun_cq(change.object.made)
+                                          : hca->fail_srq(change.object.made);
+    if (changed || changed.error().value() != ENOENT) return;
+  }
 }
 
 }  // namespace

@@ -66,16 +66,6 @@ HostAddresses HostAddresses::read() {
   return result;
 }
 
-HostAddresses HostAddresses::of(const std::vector<soft::Prefix>& prefixes) {
-  HostAddresses result;
-  result.all = {Address::loopback(AF_INET), Address::loopback(AF_INET6)};
-  for (const soft::Prefix& prefix : prefixes) {
-    Address& address = result.all.emplace_back(prefix.address);
-    if (address.is_link_local()) address.scope = static_cast<std::uint32_t>(result.interface);
-  }
-  return result;
-}
-
 std::vector<ibv_gid> HostAddresses::gids(std::size_t size) const {
   std::vector<Address> ordered = all;
   const auto rank = [](const Address& address) {

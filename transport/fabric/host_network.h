@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "transport/soft/network.h"
-#include "transport/soft/prefix.h"
 #include "transport/soft/transport.h"
 
 namespace anyrdma::transport::fabric {
@@ -23,9 +22,6 @@ struct HostAddresses {
   /// Reads the addresses from the system (getifaddrs). A machine without addresses still has
   /// 127.0.0.1.
   [[nodiscard]] static HostAddresses read();
-  /// Makes HostAddresses of a list of addresses, and adds loopback addresses. The interface has
-  /// index 1.
-  [[nodiscard]] static HostAddresses of(const std::vector<soft::Prefix>& prefixes);
   /// Returns the device's GID table, with at most `size` entries: a link-local address, then
   /// 127.0.0.1, then other addresses, IPv4 before IPv6. The first two entries are equal in every
   /// process of the machine, even if the machine's addresses change.

@@ -38,8 +38,10 @@ verbs::Result<std::unique_ptr<MemberCarrier>> MemberCarrier::create(const MeshCo
   return carrier;
 }
 
-void MemberCarrier::attach(verbs::soft::Hca& hca, soft::SoftTransport& transport) {
-  hca_ = &hca;
+void MemberCarrier::attach(std::span<verbs::soft::Hca* const> hcas,
+                           soft::SoftTransport& transport) {
+  hcas_ = hcas;
+  requests_.resize(hcas.size());
   transport_ = &transport;
 }
 
@@ -62,7 +64,9 @@ void MemberCarrier::on_gifts(Slot slot, std::uint64_t incarnation,
 void MemberCarrier::on_packet(PacketPtr packet) {
   if (outside_ != nullptr) {
     if (const auto answer = NeighbourMessage::parse(*packet)) return outside_->on_answer(*answer);
-    if (const auto news = DeviceMessage::parse(*packet)) return outside_->on_change(news->change);
+    if (const auto news = DeviceMessage::parse(*packet)) {
+      return outside_->on_change(news->change, news->rail);
+    }
   }
   receiver_.on_packet(std::move(packet));
 }
@@ -105,6 +109,20 @@ bool MemberCarrier::is_own(const verbs::soft::Packet& packet) const {
   return destination.audience == Audience::kOne && destination.slot == registry_.slot();
 }
 
+/// A group has no device: the gateway says by which one its packet has come.
+std::size_t MemberCarrier::device_of(const verbs::soft::Packet& packet) const {
+  if (outside_ == nullptr || outside_->rails() == 1) return 0;
+  if (!soft::Address::from_gid(packet.destination).is_multicast())
+    return outside_->rail_of(packet.destination).value_or(0);
+  if (packet.mark == 0 || packet.mark > outside_->rails()) return sender_of(packet);
+  return static_cast<std::size_t>(packet.mark - 1);
+}
+
+std::size_t MemberCarrier::sender_of(const verbs::soft::Packet& packet) const {
+  if (outside_ == nullptr || outside_->rails() == 1) return 0;
+  return outside_->rail_of(packet.source).value_or(0);
+}
+
 void MemberCarrier::seal(verbs::soft::Packet& packet) const {
   roce::seal(packet);
 }
@@ -115,7 +133,7 @@ void MemberCarrier::send_to(const Destination& destination, PacketPtr packet) {
     receiver_.on_own_packet(std::move(packet));
   } else {
     if (destination.request != wire::CommId{})
-      requests_.note(destination.slot, destination.request);
+      requests_[sender_of(*packet)].note(destination.slot, destination.request);
     mesh_->send(destination.slot, std::move(packet));
   }
 }
@@ -179,18 +197,21 @@ void MemberCarrier::mourn(Slot slot, verbs::Instant now) {
   if (outside_ != nullptr) theirs = outside_->own_gids();
   for (const ibv_gid& gid : theirs) gids.push_back(std::to_array(gid.raw));
   transport_->on_peer_gone(now, comm_id_tag(slot), kCommIdTagMask, gids);
-  hca_->on_peers_gone(now, value(slot) << kQpnShift, kQpnTagMask, theirs);
-  reject_for(slot);
+  for (std::size_t device = 0; device < hcas_.size(); ++device) {
+    hcas_[device]->on_peers_gone(now, value(slot) << kQpnShift, kQpnTagMask, theirs);
+    reject_for(slot, device);
+  }
 }
 
 /// Says what the kernel of a process that is gone would have said to requests it had not answered.
-void MemberCarrier::reject_for(Slot slot) {
-  if (hca_->gids().empty()) return;
-  const ibv_gid self = hca_->gids().front();
-  for (const wire::CommId id : requests_.take(slot)) {
+void MemberCarrier::reject_for(Slot slot, std::size_t device) {
+  verbs::soft::Hca& hca = *hcas_[device];
+  if (hca.gids().empty()) return;
+  const ibv_gid self = hca.gids().front();
+  for (const wire::CommId id : requests_[device].take(slot)) {
     std::array<std::uint8_t, ibcm::wire::kMadSize> mad;
     ibcm::wire::Rej{.remote_comm_id = id, .reason = ibcm::kRejConsumerDefined}.serialize(mad);
-    hca_->send_mad({.source = self, .destination = self}, mad);
+    hca.send_mad({.source = self, .destination = self}, mad);
   }
 }
 

@@ -129,6 +129,7 @@ TEST_F(MeshTest, CarriesAPacketWithItsHeader) {
   packet->hop_limit = 9;
   packet->ip_identification = 77;
   packet->ip_fragment = 0;
+  packet->mark = 3;
   packet->icrc_valid = true;
   packet->source.raw[15] = 1;
   packet->destination.raw[15] = 2;
@@ -144,6 +145,7 @@ TEST_F(MeshTest, CarriesAPacketWithItsHeader) {
   EXPECT_EQ(b->last->hop_limit, 9);
   EXPECT_EQ(b->last->ip_identification, 77);
   EXPECT_EQ(b->last->ip_fragment, 0);
+  EXPECT_EQ(b->last->mark, 3u);
   EXPECT_TRUE(b->last->icrc_valid);
   EXPECT_EQ(b->last->source.raw[15], 1);
   EXPECT_EQ(b->last->destination.raw[15], 2);

@@ -17,13 +17,14 @@ constexpr Field kAsker{2, 0, 16};
 constexpr Field kMilliseconds{4, 0, 32};
 constexpr Field kNumber{8, 0, 64};
 constexpr Field kError{16, 0, 32};
-constexpr std::uint16_t kBytes = 20;
+constexpr Field kRail{20, 0, 8};
+constexpr std::uint16_t kBytes = 21;
 
 }  // namespace
 
 bool NeighbourMessage::operator==(const NeighbourMessage& other) const {
   return kind == other.kind && asker == other.asker && number == other.number &&
-         milliseconds == other.milliseconds && error == other.error &&
+         milliseconds == other.milliseconds && error == other.error && rail == other.rail &&
          wire::same(neighbour, other.neighbour);
 }
 
@@ -37,6 +38,7 @@ std::optional<NeighbourMessage> NeighbourMessage::parse(const verbs::soft::Packe
                           .number = get<kNumber>(bytes),
                           .milliseconds = get<kMilliseconds>(bytes),
                           .error = get<kError>(bytes),
+                          .rail = get<kRail>(bytes),
                           .neighbour = packet.destination};
 }
 
@@ -48,6 +50,7 @@ void NeighbourMessage::serialize(verbs::soft::Packet& packet) const {
   put<kMilliseconds>(bytes, milliseconds);
   put<kNumber>(bytes, number);
   put<kError>(bytes, error);
+  put<kRail>(bytes, rail);
   packet.size = kBytes;
   packet.source = {};
   packet.destination = neighbour;

@@ -21,6 +21,7 @@ struct NeighbourMessage {
   std::uint64_t number = 0;        ///< the number that the sender gave to the question
   std::uint32_t milliseconds = 0;  ///< in a question: the timeout
   std::uint32_t error = 0;         ///< 0 or an errno, in a reply
+  std::uint8_t rail = 0;           ///< the interface towards the neighbour, from 0
   ibv_gid neighbour{};
 
   bool operator==(const NeighbourMessage& other) const;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <string>
 #include <utility>
 
+#include "transport/fabric/host_network.h"
 #include "verbs/assert.h"
 #include "verbs/wire/gid.h"
 
@@ -32,37 +34,64 @@ Address link_local_of(std::uint64_t interface_id) {
 
 }  // namespace
 
-Outside::Outside(const std::vector<soft::Prefix>& addresses, Slot self)
-    : prefixes_(addresses), addresses_(HostAddresses::of(addresses)), self_(self) {
-  const bool has_link_local =
-      std::ranges::any_of(addresses_.all, [](const Address& each) { return each.is_link_local(); });
-  if (!has_link_local) addresses_.all.push_back(link_local_of(value(guid())));
-  for (const Address& address : addresses_.all) own_gids_.push_back(address.gid());
+Outside::Outside(const std::vector<Rail>& rails, Slot self) : self_(self) {
+  CM_ASSERT(!rails.empty());
+  for (const Rail& rail : rails) rails_.push_back({rail.device, rail.addresses, {}});
+  rails_[0].addresses = {Address::loopback(AF_INET), Address::loopback(AF_INET6)};
+  for (std::size_t i = 0; i < rails_.size(); ++i) {
+    Interface& rail = rails_[i];
+    for (const soft::Prefix& prefix : rail.prefixes) {
+      Address& address = rail.addresses.emplace_back(prefix.address);
+      if (address.is_link_local()) address.scope = static_cast<std::uint32_t>(interface(i));
+    }
+    const bool has_link_local = std::ranges::any_of(
+        rail.addresses, [](const Address& each) { return each.is_link_local(); });
+    if (!has_link_local) rail.addresses.push_back(link_local_of(value(guid(i))));
+    for (const Address& address : rail.addresses) own_gids_.push_back(address.gid());
+  }
 }
 
 // As Linux makes it of a link address, if there is one to be seen.
-wire::Guid Outside::guid() const {
-  CM_ASSERT(!prefixes_.empty());
+wire::Guid Outside::guid(std::size_t rail) const {
+  const std::vector<soft::Prefix>& prefixes = rails_[rail].prefixes;
+  CM_ASSERT(!prefixes.empty());
   const auto link_local = std::ranges::find_if(
-      prefixes_, [](const soft::Prefix& each) { return each.address.is_link_local(); });
-  const soft::Prefix& prefix = link_local != prefixes_.end() ? *link_local : prefixes_.front();
+      prefixes, [](const soft::Prefix& each) { return each.address.is_link_local(); });
+  const soft::Prefix& prefix = link_local != prefixes.end() ? *link_local : prefixes.front();
   return wire::Guid{low_half(prefix.address)};
+}
+
+verbs::soft::HcaConfig Outside::device(std::uint8_t link_layer, std::size_t rail) const {
+  verbs::soft::HcaConfig config{.node_guid = guid(rail), .link_layer = link_layer};
+  config.name = rails_[rail].device;
+  if (config.name.empty()) config.name = "anyrdma" + std::to_string(rail);
+  return config;
 }
 
 // Programs that choose a GID by themselves take the first of IPv4 (perftest): behind a loopback
 // address they would find nobody but themselves.
-std::vector<ibv_gid> Outside::gids(std::size_t size) const {
-  std::vector<ibv_gid> gids = addresses_.gids(addresses_.all.size() + 1);
+std::vector<ibv_gid> Outside::gids(std::size_t size, std::size_t rail) const {
+  HostAddresses addresses;
+  addresses.all = rails_[rail].addresses;
+  std::vector<ibv_gid> gids = addresses.gids(addresses.all.size() + 1);
   std::stable_partition(gids.begin(), gids.end(),
                         [](const ibv_gid& gid) { return !Address::from_gid(gid).is_loopback(); });
   if (gids.size() > size) gids.resize(size);
   return gids;
 }
 
-bool Outside::own(const Address& address) const {
-  return std::ranges::any_of(addresses_.all, [&address](const Address& each) {
-    return each.family == address.family && each.ip == address.ip;  // whatever the scope
-  });
+std::optional<std::size_t> Outside::owner(const Address& address) const {
+  for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
+    const auto is_it = [&address](const Address& each) {
+      return each.family == address.family && each.ip == address.ip;  // whatever the scope
+    };
+    if (std::ranges::any_of(rails_[rail].addresses, is_it)) return rail;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> Outside::rail_of(const ibv_gid& gid) const {
+  return owner(Address::from_gid(gid));
 }
 
 bool Outside::leads_out(const ibv_gid& destination) const {
@@ -72,32 +101,43 @@ bool Outside::leads_out(const ibv_gid& destination) const {
 
 // --- soft::Network ------------------------------------------------------------------------------
 
-verbs::Result<Address> Outside::source_towards(const Address& destination) const {
-  for (const soft::Prefix& prefix : prefixes_) {
-    Address there = destination;
-    there.scope = prefix.address.scope;  // there is one link
-    if (destination.is_multicast() ? prefix.address.family == destination.family
-                                   : prefix.contains(there)) {
-      return prefix.address;
+verbs::Result<Outside::Source> Outside::source_towards(const Address& destination,
+                                                       std::optional<std::size_t> wanted) const {
+  for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
+    const bool named = rails_.size() > 1 && destination.is_link_local() && destination.scope != 0;
+    if (named && destination.scope != static_cast<std::uint32_t>(interface(rail))) continue;
+    if (wanted && rail != *wanted) continue;
+    for (const soft::Prefix& prefix : rails_[rail].prefixes) {
+      Address there = destination;
+      there.scope = prefix.address.scope;  // a rail is one link
+      if (destination.is_multicast() ? prefix.address.family == destination.family
+                                     : prefix.contains(there)) {
+        return Source{prefix.address, rail};
+      }
     }
   }
   // A group is all processes of the host at least.
-  if (destination.is_multicast()) return Address::loopback(destination.family);
+  if (destination.is_multicast()) return Source{Address::loopback(destination.family), 0};
   return verbs::errno_code(ENETUNREACH);
 }
 
 verbs::Result<soft::Route> Outside::route(const Address* source, const Address& destination) {
   const bool chosen = source != nullptr && !source->is_any();
-  if (chosen && !own(*source)) return verbs::errno_code(EADDRNOTAVAIL);
+  const std::optional<std::size_t> from = chosen ? owner(*source) : std::nullopt;
+  if (chosen && !from) return verbs::errno_code(EADDRNOTAVAIL);
+  const std::optional<std::size_t> here = owner(destination);
   soft::Route route{.source = destination,
                     .destination = destination,
                     .next_hop = destination,
-                    .interface = addresses_.interface,
-                    .local = own(destination)};
+                    .interface = interface(here.value_or(0)),
+                    .local = here.has_value()};
   if (!route.local) {
-    const verbs::Result<Address> towards = source_towards(destination);
+    // An id that is bound has a device, which is on the rail of its address.
+    verbs::Result<Source> towards = source_towards(destination, from);
+    if (!towards && from) towards = source_towards(destination, std::nullopt);
     if (!towards) return towards.error();
-    route.source = *towards;
+    route.source = towards->address;
+    route.interface = interface(towards->rail);
   }
   if (chosen) route.source = *source;
   route.source.port = 0;
@@ -105,8 +145,9 @@ verbs::Result<soft::Route> Outside::route(const Address* source, const Address& 
 }
 
 verbs::Result<int> Outside::interface_of(const Address& local) {
-  if (!own(local)) return verbs::errno_code(EADDRNOTAVAIL);
-  return addresses_.interface;
+  const std::optional<std::size_t> rail = owner(local);
+  if (!rail) return verbs::errno_code(EADDRNOTAVAIL);
+  return interface(*rail);
 }
 
 void Outside::resolve_neighbour(soft::NeighbourToken token, const soft::Route& route,
@@ -122,6 +163,7 @@ void Outside::resolve_neighbour(soft::NeighbourToken token, const soft::Route& r
                         .number = asked_,
                         .milliseconds = static_cast<std::uint32_t>(
                             std::clamp<std::int64_t>(timeout.count(), 0, kMost)),
+                        .rail = static_cast<std::uint8_t>(rail_at(route.interface)),
                         .neighbour = route.next_hop.gid()});
   transport_->runtime().call_driver();
 }
@@ -162,15 +204,21 @@ void Outside::deliver_answers() {
   }
 }
 
-soft::LinkNumber Outside::link_of(int, const soft::Address& neighbour) {
-  const auto found = neighbour_links_.find(neighbour.ip);
-  return found == neighbour_links_.end() ? soft::LinkNumber{} : found->second;
+soft::LinkNumber Outside::link_of(int interface) {
+  return rails_[rail_at(interface)].link;
 }
 
-void Outside::on_change(const soft::DeviceChange& change) {
-  changes_.push_back(change);
-  soft::Address& neighbour = changes_.back().neighbour;
-  if (neighbour.is_link_local()) neighbour.scope = static_cast<std::uint32_t>(interface());
+soft::LinkNumber Outside::link_of(int interface, const soft::Address& neighbour) {
+  const auto& links = rails_[rail_at(interface)].neighbour_links;
+  const auto found = links.find(neighbour.ip);
+  return found == links.end() ? soft::LinkNumber{} : found->second;
+}
+
+void Outside::on_change(const soft::DeviceChange& change, std::size_t rail) {
+  if (rail >= rails_.size()) return;
+  changes_.push_back({change, rail});
+  soft::Address& neighbour = changes_.back().change.neighbour;
+  if (neighbour.is_link_local()) neighbour.scope = static_cast<std::uint32_t>(interface(rail));
   if (on_changes_) on_changes_();
 }
 

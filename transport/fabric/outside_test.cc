@@ -49,7 +49,7 @@ class OutsideTest : public ::testing::Test {
   verbs::soft::testing::FakeRuntime runtime;
   realtime::SystemRandom random;
   soft::LocalPortTable ports{random, {}};
-  Outside outside{host(), kSelf};
+  Outside outside{{{host(), {}}}, kSelf};
   std::unique_ptr<soft::SoftTransport> transport =
       soft::SoftTransport::create(runtime, random, outside, ports);
 };
@@ -68,8 +68,8 @@ TEST_F(OutsideTest, TheTableBeginsAsThatOfAnyHost) {
 
 TEST_F(OutsideTest, HostsDifferInTheirGuidsAndLinkLocalAddresses) {
   EXPECT_EQ(value(outside.guid()), 0x0000'00ff'fe00'0100u);
-  const Outside bare({Prefix::parse("10.0.0.1").value()}, kSelf);
-  const Outside other({Prefix::parse("10.0.0.2").value()}, kSelf);
+  const Outside bare({{{Prefix::parse("10.0.0.1").value()}, {}}}, kSelf);
+  const Outside other({{{Prefix::parse("10.0.0.2").value()}, {}}}, kSelf);
 
   EXPECT_NE(bare.guid(), other.guid());
   EXPECT_TRUE(Address::from_gid(bare.gids(16)[0]).is_link_local());
@@ -184,18 +184,90 @@ TEST_F(OutsideTest, MessagesAreReadAsTheyAreWritten) {
 
 TEST_F(OutsideTest, WhatHappensToTheDeviceWaitsForWhoeverWasCalled) {
   int called = 0;
-  outside.on_change({.kind = soft::DeviceChange::Kind::kPortDown});  // nobody listens yet
+  outside.on_change({.kind = soft::DeviceChange::Kind::kPortDown}, 0);  // nobody listens yet
   outside.set_on_changes([&called] { ++called; });
   outside.on_change({.kind = soft::DeviceChange::Kind::kNeighbourMoved,
-                     .neighbour = Prefix::parse("fe80::1/64").value().address});
+                     .neighbour = Prefix::parse("fe80::1/64").value().address},
+                    0);
 
   const auto changes = outside.take_changes();
 
   EXPECT_EQ(called, 1);
   ASSERT_EQ(changes.size(), 2u);
-  EXPECT_EQ(changes[0].kind, soft::DeviceChange::Kind::kPortDown);
-  EXPECT_EQ(changes[1].neighbour.scope, static_cast<std::uint32_t>(outside.interface()));
+  EXPECT_EQ(changes[0].change.kind, soft::DeviceChange::Kind::kPortDown);
+  EXPECT_EQ(changes[1].change.neighbour.scope, static_cast<std::uint32_t>(outside.interface()));
   EXPECT_TRUE(outside.take_changes().empty());
+}
+
+// --- several rails ------------------------------------------------------------------------------
+
+std::vector<Rail> two_rails() {
+  return {{{Prefix::parse("10.0.0.1/24").value(), Prefix::parse("fe80::1/64").value()}, {}},
+          {{Prefix::parse("10.0.1.1/24").value(), Prefix::parse("fe80::2/64").value()}, "mlx5_1"}};
+}
+
+class Rails : public ::testing::Test {
+ protected:
+  [[nodiscard]] int interface_to(const Address& to, const Address* from = nullptr) {
+    return outside.route(from, to).value().interface;
+  }
+  Outside outside{two_rails(), kSelf};
+};
+
+TEST_F(Rails, EachHasADeviceAndATableOfItsOwn) {
+  EXPECT_EQ(outside.device(IBV_LINK_LAYER_ETHERNET, 0).name, "anyrdma0");
+  EXPECT_EQ(outside.device(IBV_LINK_LAYER_ETHERNET, 1).name, "mlx5_1");
+  EXPECT_NE(outside.guid(0), outside.guid(1));
+  const auto gids = outside.gids(16, 1);
+  ASSERT_EQ(gids.size(), 2u);
+  EXPECT_TRUE(same(gids[0], two_rails()[1].addresses[1].address));
+  EXPECT_TRUE(same(gids[1], two_rails()[1].addresses[0].address));
+  EXPECT_EQ(outside.rail_of(gids[1]), 1u);
+  EXPECT_EQ(outside.rail_of(Address::loopback(AF_INET).gid()), 0u);
+  EXPECT_FALSE(outside.rail_of(kPeer.gid()));
+}
+
+TEST_F(Rails, TheNetworkOfTheDestinationChoosesTheInterface) {
+  const Address other = Address::ipv4(0x0a000102);
+
+  EXPECT_EQ(interface_to(kPeer), outside.interface(0));
+  EXPECT_EQ(interface_to(other), outside.interface(1));
+  EXPECT_TRUE(outside.route(nullptr, other).value().source.same_ip(Address::ipv4(0x0a000101)));
+  EXPECT_EQ(outside.interface_of(Address::ipv4(0x0a000101)).value(), outside.interface(1));
+  EXPECT_EQ(errno_of(outside.route(nullptr, kFar)), ENETUNREACH);
+}
+
+TEST_F(Rails, AnAddressOfAnotherRailOfTheHostIsLocal) {
+  const auto route = outside.route(&kOurs, Address::ipv4(0x0a000101)).value();
+
+  EXPECT_TRUE(route.local);
+  EXPECT_TRUE(route.source.same_ip(kOurs));
+}
+
+TEST(RailsOfOneNetwork, TheSourceChoosesTheInterface) {
+  Outside outside{
+      {{{Prefix::parse("10.0.0.1/24").value()}, {}}, {{Prefix::parse("10.0.0.7/24").value()}, {}}},
+      kSelf};
+  const Address second = Address::ipv4(0x0a000007);
+
+  EXPECT_EQ(outside.route(nullptr, kPeer).value().interface, outside.interface(0));
+  EXPECT_EQ(outside.route(&second, kPeer).value().interface, outside.interface(1));
+}
+
+TEST_F(Rails, AScopeChoosesTheInterfaceOfALinkLocalAddress) {
+  Address peer = Prefix::parse("fe80::9/64").value().address;
+  peer.scope = static_cast<std::uint32_t>(outside.interface(1));
+
+  EXPECT_EQ(interface_to(peer), outside.interface(1));
+}
+
+TEST_F(Rails, AChangeOfARailThatIsNotThereHasNoEffect) {
+  outside.on_change({.kind = soft::DeviceChange::Kind::kPortDown}, 1);
+  outside.on_change({.kind = soft::DeviceChange::Kind::kPortDown}, 2);
+
+  const auto changes = outside.take_changes();
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].rail, 1u);
 }
 
 // --- the gateway's place ------------------------------------------------------------------------
@@ -204,7 +276,7 @@ TEST(GatewaySlot, IsTheGatewaysAlone) {
   testing::Scratch scratch;
   realtime::SystemRandom random;
   FabricConfig config = scratch.config();
-  config.addresses = host();
+  config.rails = {{host(), {}}};
   const auto early = Registry::join(config, random).value();
   EXPECT_NE(early->slot(), kGatewaySlot);
 

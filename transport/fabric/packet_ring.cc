@@ -64,7 +64,8 @@ PacketRingWriter::Written PacketRingWriter::write(const Packet& packet) {
                 .traffic_class = packet.traffic_class,
                 .hop_limit = packet.hop_limit,
                 .ip_identification = packet.ip_identification,
-                .ip_fragment = packet.ip_fragment};
+                .ip_fragment = packet.ip_fragment,
+                .mark = static_cast<std::uint32_t>(packet.mark)};
   std::byte* const to = data_ + (written_ & kMask);
   std::memcpy(to + sizeof record.word, &record.udp_source_port, sizeof record - sizeof record.word);
   if (!same_path) std::memcpy(to + sizeof record, &path_, sizeof path_);
@@ -142,6 +143,7 @@ PacketRingReader::Got PacketRingReader::read(Packet& packet) {
   packet.hop_limit = record.hop_limit;
   packet.ip_identification = record.ip_identification;
   packet.ip_fragment = record.ip_fragment;
+  packet.mark = record.mark;
   packet.icrc_valid = (word & packet_ring::kIcrcValid) != 0;
   take(rounded(head + size));
   return Got::kPacket;

@@ -46,7 +46,7 @@ struct Record {
   std::uint8_t hop_limit = 0;
   std::uint16_t ip_identification = 0;
   std::uint16_t ip_fragment = 0;
-  std::uint32_t reserved = 0;
+  std::uint32_t mark = 0;  ///< the lower half of Packet::mark
 };
 static_assert(sizeof(Record) == 16);
 /// The addresses of a packet, between its header and its payload. They are left out if they equal

@@ -60,6 +60,16 @@ TEST_F(PacketRingTest, KeepsOrderOverManyTurnsAndAllSizes) {
   EXPECT_EQ(read(), Got::kNothing);
 }
 
+TEST_F(PacketRingTest, CarriesTheMarkOfAPacket) {
+  const PacketPtr packet = pool.take();
+  packet->size = 8;
+  packet->mark = 16;
+  ASSERT_EQ(writer.write(*packet), Written::kYes);
+
+  ASSERT_EQ(read(), Got::kPacket);
+  EXPECT_EQ(last->mark, 16u);
+}
+
 TEST_F(PacketRingTest, WhatDoesNotFitGoesOnceThereIsRoom) {
   const int count = fill(4096);
   ASSERT_GT(count, 50);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 #include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
@@ -15,6 +16,25 @@ namespace {
 
 OpenError refused(const std::string& sentence) {
   return {verbs::errno_code(EINVAL), sentence};
+}
+
+/// "mlx5_0=10.0.0.1/24,fe80::1/64"; the name of the device may be missing.
+boost::system::result<fabric::Rail, OpenError> rail_of(const std::string& text) {
+  fabric::Rail rail;
+  const std::size_t equals = text.find('=');
+  if (equals != std::string::npos) rail.device = text.substr(0, equals);
+  std::istringstream own(equals == std::string::npos ? text : text.substr(equals + 1));
+  for (std::string word; std::getline(own, word, ',');) {
+    const auto prefix = soft::Prefix::parse(word);
+    if (!prefix) {
+      return refused("ANYRDMA_ADDRESSES has '" + word +
+                     "'. Give addresses such as 10.0.0.1/24, separated by commas.");
+    }
+    rail.addresses.push_back(*prefix);
+  }
+  if (rail.addresses.empty())
+    return refused("ANYRDMA_ADDRESSES has an interface without an address. Give it one.");
+  return rail;
 }
 
 }  // namespace
@@ -37,14 +57,15 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
                    "', a relative path, which processes in other directories cannot find. Give an "
                    "absolute path.");
   }
-  std::istringstream own(environment("ANYRDMA_ADDRESSES"));
-  for (std::string text; std::getline(own, text, ',');) {
-    const auto prefix = soft::Prefix::parse(text);
-    if (!prefix) {
-      return refused("ANYRDMA_ADDRESSES has '" + text +
-                     "'. Give addresses such as 10.0.0.1/24, separated by commas.");
+  std::istringstream interfaces(environment("ANYRDMA_ADDRESSES"));
+  for (std::string interface; std::getline(interfaces, interface, ';');) {
+    auto rail = rail_of(interface);
+    if (!rail) return rail.error();
+    options.fabric.rails.push_back(std::move(*rail));
+    if (options.fabric.rails.size() > fabric::kRailsMax) {
+      return refused("ANYRDMA_ADDRESSES has more than " + std::to_string(fabric::kRailsMax) +
+                     " interfaces. Give fewer.");
     }
-    options.fabric.addresses.push_back(*prefix);
   }
   const std::string link = environment("ANYRDMA_LINK_LAYER", "ethernet");
   if (link == "infiniband") {

@@ -24,6 +24,8 @@ namespace {
 using fault::Effect;
 using realtime::ProgressThread;
 
+constexpr std::size_t kDevice = 0;  // in real time there is one
+
 /// A signal to the process is taken by any of its threads, some time; one to this thread before it
 /// can go on.
 void strike(int signal) {
@@ -172,11 +174,11 @@ Effect FaultyOpened::carry_out(const fault::FaultAction& action) {
     return done ? Effect::kSome : Effect::kNone;
   };
   const verbs::Overloaded cases{
-      [&](const fault::RemoveDevice&) { return effect_of(breakable_->remove_device()); },
-      [&](const fault::PortDown&) { return effect_of(breakable_->set_port(false)); },
-      [&](const fault::PortUp&) { return effect_of(breakable_->set_port(true)); },
+      [&](const fault::RemoveDevice&) { return effect_of(breakable_->remove_device(kDevice)); },
+      [&](const fault::PortDown&) { return effect_of(breakable_->set_port(kDevice, false)); },
+      [&](const fault::PortUp&) { return effect_of(breakable_->set_port(kDevice, true)); },
       [&](const fault::RaiseEvent& raise) {
-        return effect_of(breakable_->raise_event(fault::device_event(raise.event)));
+        return effect_of(breakable_->raise_event(kDevice, fault::device_event(raise.event)));
       },
       [](const auto&) { return Effect::kUnknown; }};
   return std::visit(cases, action);

@@ -1,6 +1,7 @@
 // Adds the faults of a plan to an opened transport.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 #include "transport/open/opened.h"
@@ -27,9 +28,10 @@ class Breakable {
   virtual ~Breakable() = default;
   /// The functions are those of station::Station. Call the first three inside the critical section
   /// (verbs::Runtime::enter).
-  [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
-  [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
-  [[nodiscard]] virtual verbs::Result<void> raise_event(ibv_event_type event) = 0;
+  [[nodiscard]] virtual verbs::Result<void> remove_device(std::size_t device) = 0;
+  [[nodiscard]] virtual verbs::Result<void> set_port(std::size_t device, bool active) = 0;
+  [[nodiscard]] virtual verbs::Result<void> raise_event(std::size_t device,
+                                                        ibv_event_type event) = 0;
   virtual void set_admission(soft::Admission* admission) = 0;
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
   virtual void set_packet_gate(verbs::PacketGate* gate) = 0;

@@ -5,9 +5,11 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "recording/packed.h"
 #include "recording/work/ids.h"
@@ -58,6 +60,30 @@ sim::EntryQueue* entries_of_process() {
   return entries;
 }
 
+/// Reports the work of one device.
+class DeviceWork final : private recording::EntrySink {
+ public:
+  /// `number`: what its entries have in the place of a lane (recording/packed.h).
+  DeviceWork(recording::EntrySink& sink, std::uint64_t number, bool digests)
+      : sink_(sink),
+        number_(number),
+        observer_(*this, digests ? recording::WorkObserver::Digests::kShort
+                                 : recording::WorkObserver::Digests::kNone) {}
+  [[nodiscard]] recording::WorkObserver& observer() { return observer_; }
+
+ private:
+  void put(const recording::Entry& entry) override {
+    recording::Entry own = entry;
+    own.numbers[0] = number_;
+    sink_.put(own);
+  }
+  [[nodiscard]] bool is_closed() const override { return sink_.is_closed(); }
+
+  recording::EntrySink& sink_;
+  const std::uint64_t number_;
+  recording::WorkObserver observer_;
+};
+
 /// Stands where a fault plan of the process's own would.
 class OverseenOpened final : public Opened,
                              private verbs::CallGate,
@@ -90,7 +116,7 @@ class OverseenOpened final : public Opened,
 
   // They outlive what they observe.
   recording::IdObserver ids_;
-  recording::WorkObserver work_;
+  std::vector<std::unique_ptr<DeviceWork>> works_;
   FindingReporter findings_;
   std::unique_ptr<Opened> below_;
   Breakable& breakable_;
@@ -105,15 +131,19 @@ OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakab
                                Watchable& watchable, const Oversight& oversight,
                                sim::EntryQueue* entries)
     : ids_(*this),
-      work_(*this, oversight.digests ? recording::WorkObserver::Digests::kShort
-                                     : recording::WorkObserver::Digests::kNone),
       findings_(oversight.stacks),
       below_(std::move(below)),
       breakable_(breakable),
       watchable_(watchable),
       oversight_(oversight),
       entries_(entries) {
-  if (oversight.work) watchable_.set_work_observer(&work_);
+  const std::size_t devices = oversight.work ? watchable_.devices() : 0;
+  recording::EntrySink& sink = *this;
+  for (std::size_t device = 0; device < devices; ++device) {
+    works_.push_back(
+        std::make_unique<DeviceWork>(sink, devices > 1 ? device + 1 : 0, oversight.digests));
+    watchable_.set_work_observer(device, &works_.back()->observer());
+  }
   if (oversight.ownership) watchable_.set_ownership_sink(&findings_);
   Transport& transport = below_->transport();
   if (oversight.requests) breakable_.set_admission(this);
@@ -231,11 +261,16 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
     realtime::enter_world();
   }
   if (device.error != 0) {
-    return OpenError{verbs::errno_code(device.error), "The host's device was removed."};
+    return OpenError{verbs::errno_code(device.error), watchable.devices() > 1
+                                                          ? "The host's devices were removed."
+                                                          : "The host's device was removed."};
   }
-  if (device.port_down) {
+  {
     const verbs::CriticalSection section(below->transport().runtime());
-    (void)breakable.set_port(false).has_value();
+    for (std::size_t i = 0; i < watchable.devices(); ++i) {
+      if ((device.removed >> i & 1) != 0) (void)breakable.remove_device(i).has_value();
+      if ((device.ports_down >> i & 1) != 0) (void)breakable.set_port(i, false).has_value();
+    }
   }
   sim::EntryQueue* const entries = entries_of_process();
   if (entries == nullptr && (device.oversight.entries || device.oversight.work)) {

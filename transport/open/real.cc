@@ -34,7 +34,7 @@ class OpenedAs : public Opened, public Concluding {
   realtime::Epilogue& epilogue() override { return host_->epilogue(); }
 
  protected:
-  [[nodiscard]] Host& host() { return *host_; }
+  [[nodiscard]] Host& host() const { return *host_; }
 
  private:
   const char* name_;
@@ -46,10 +46,14 @@ template <class Station>
 class OpenedStation final : public OpenedAs<Station>, public Breakable, public Watchable {
  public:
   using OpenedAs<Station>::OpenedAs;
-  verbs::Result<void> remove_device() override { return this->host().remove_device(); }
-  verbs::Result<void> set_port(bool active) override { return this->host().set_port(active); }
-  verbs::Result<void> raise_event(ibv_event_type event) override {
-    return this->host().raise_event(event);
+  verbs::Result<void> remove_device(std::size_t device) override {
+    return this->host().remove_device(device);
+  }
+  verbs::Result<void> set_port(std::size_t device, bool active) override {
+    return this->host().set_port(device, active);
+  }
+  verbs::Result<void> raise_event(std::size_t device, ibv_event_type event) override {
+    return this->host().raise_event(device, event);
   }
   void set_admission(soft::Admission* admission) override { this->host().set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { this->host().set_call_gate(gate); }
@@ -57,8 +61,9 @@ class OpenedStation final : public OpenedAs<Station>, public Breakable, public W
   void set_packet_watch(station::PacketWatch* watch) override {
     this->host().set_packet_watch(watch);
   }
-  void set_work_observer(verbs::soft::HcaObserver* observer) override {
-    this->host().set_work_observer(observer);
+  [[nodiscard]] std::size_t devices() const override { return this->host().devices(); }
+  void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) override {
+    this->host().set_work_observer(device, observer);
   }
   void set_ownership_sink(verbs::soft::OwnershipSink* sink) override {
     this->host().set_ownership_sink(sink);

@@ -11,6 +11,8 @@
 namespace anyrdma::transport {
 namespace {
 
+constexpr std::size_t kRecordedDevice = 0;  // in real time there is one
+
 // --- mistakes of the program --------------------------------------------------------------------
 
 /// A recorder of this process, by the runtime that mistakes are reported with. Never freed, since
@@ -105,7 +107,7 @@ RecordedOpened::RecordedOpened(std::unique_ptr<Opened> below, Watchable* watchab
       below_(std::move(below)),
       mistakes_(record_mistakes(below_->transport().runtime(), *recorder_)) {
   if (watchable_ != nullptr) {
-    watchable_->set_work_observer(&work_);
+    watchable_->set_work_observer(kRecordedDevice, &work_);
     watchable_->set_packet_watch(recorder_.get());
   }
   Transport& observed = below_->transport();
@@ -126,7 +128,7 @@ RecordedOpened::~RecordedOpened() {
   }
   if (watchable_ == nullptr || below_->forked()) return;
   watchable_->set_packet_watch(nullptr);
-  watchable_->set_work_observer(nullptr);
+  watchable_->set_work_observer(kRecordedDevice, nullptr);
 }
 
 /// What leaves last is still recorded.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 
 #include "verbs/soft/packet.h"
@@ -37,6 +38,11 @@ class Carrier {
   virtual void send(verbs::soft::PacketPtr packet) = 0;
   /// Whether send() would deliver the packet only to this process, through on_own_packet().
   [[nodiscard]] virtual bool is_own(const verbs::soft::Packet& packet) const = 0;
+  /// Returns the number of the device, from 0, that receives the packet. Call it with a packet that
+  /// the carrier has passed to its receiver.
+  [[nodiscard]] virtual std::size_t device_of(const verbs::soft::Packet& /*packet*/) const {
+    return 0;
+  }
   /// Fills in the fields of the packet's headers that the peer will see, and the ICRC.
   virtual void seal(verbs::soft::Packet& packet) const = 0;
   /// Whether a packet to that queue pair might be lost if it were sent now, because too many

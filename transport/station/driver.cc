@@ -97,7 +97,7 @@ void Driver::yield() {
 
 /// Until all wait for somebody else. Whoever leaves something, or a deadline, says so.
 void Driver::settle() {
-  if (parts_.hca == nullptr || parts_.transport == nullptr) return;
+  if (idle()) return;
   int budget = kOwnPacketsAtOnce;
   bool again = true;
   while (again && budget > 0) {
@@ -118,17 +118,19 @@ void Driver::settle() {
 
 bool Driver::take_packets() {
   bool any = false;
-  parts_.hca->resume();
-  while (PacketPtr packet = parts_.hca->next_packet()) {
-    any = true;
-    if (parts_.carrier != nullptr) parts_.carrier->send(std::move(packet));
+  for (verbs::soft::Hca* const hca : parts_.hcas) {
+    hca->resume();
+    while (PacketPtr packet = hca->next_packet()) {
+      any = true;
+      if (parts_.carrier != nullptr) parts_.carrier->send(std::move(packet));
+    }
   }
   return any;
 }
 
 bool Driver::deliver_own(int& budget) {
   const int before = budget;
-  for (; budget > 0 && !own_.empty(); --budget) parts_.hca->on_packet(clock(), own_.pop_front());
+  for (; budget > 0 && !own_.empty(); --budget) deliver(clock(), own_.pop_front());
   return budget != before;
 }
 
@@ -195,22 +197,23 @@ void Driver::about_to_wait() {
 void Driver::on_packet(PacketPtr packet) {
   if (parts_.arrivals != nullptr) [[unlikely]]
     return parts_.arrivals->on_packet(std::move(packet));
-  parts_.hca->on_packet(clock(), std::move(packet));
+  deliver(clock(), std::move(packet));
 }
 
 // --- time ---------------------------------------------------------------------------------------
 
 void Driver::run_timers() {
-  if (parts_.hca == nullptr || parts_.transport == nullptr) return;
-  parts_.hca->on_timer(clock());
+  if (idle()) return;
+  for (verbs::soft::Hca* const hca : parts_.hcas) hca->on_timer(clock());
   parts_.transport->on_timer(clock());
 }
 
 std::optional<Instant> Driver::next_deadline() {
-  if (parts_.hca == nullptr || parts_.transport == nullptr) return std::nullopt;
+  if (idle()) return std::nullopt;
   if (!own_.empty()) return clock();
   Instant first = awake_ ? look_at_ : Instant::max();
-  first = std::min(first, parts_.hca->next_deadline().value_or(Instant::max()));
+  for (const verbs::soft::Hca* const hca : parts_.hcas)
+    first = std::min(first, hca->next_deadline().value_or(Instant::max()));
   first = std::min(first, parts_.transport->next_deadline().value_or(Instant::max()));
   if (parts_.carrier != nullptr)
     first = std::min(first, parts_.carrier->next_deadline().value_or(Instant::max()));

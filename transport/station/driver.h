@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "transport/realtime/epilogue.h"
 #include "transport/realtime/progress_thread.h"
@@ -78,13 +80,23 @@ class Driver final : public verbs::Runtime,
   [[nodiscard]] Carrier::Receiver& receiver() { return *this; }
   /// The objects that the driver drives. They must exist until detach().
   struct Parts {
-    verbs::soft::Hca* hca = nullptr;
+    std::vector<verbs::soft::Hca*> hcas{};  ///< by the numbers of Carrier::device_of
     soft::SoftTransport* transport = nullptr;
     Carrier* carrier = nullptr;
     Carrier::Receiver* arrivals =
         nullptr;  ///< receives packets before the HCA does; null: the HCA receives them first
   };
-  void attach(const Parts& parts) { parts_ = parts; }
+  void attach(Parts parts) { parts_ = std::move(parts); }
+  /// Replaces the carrier of attach(), and its receiver. Precondition: is_attached().
+  void attach(Carrier& carrier, Carrier::Receiver& arrivals) {
+    parts_.carrier = &carrier;
+    parts_.arrivals = &arrivals;
+  }
+  /// Passes a packet to the HCA that it is for. Precondition: is_attached().
+  void deliver(verbs::Instant now, verbs::soft::PacketPtr packet) {
+    verbs::soft::Hca& hca = receiver_of(*packet);
+    hca.on_packet(now, std::move(packet));
+  }
   /// Whether the driver has objects to drive: false before attach() and after retire().
   [[nodiscard]] bool is_attached() const { return parts_.carrier != nullptr; }
   /// Stops driving, so that the driven objects may be destroyed. Call it after retire(), outside
@@ -112,6 +124,12 @@ class Driver final : public verbs::Runtime,
   /// An application that waits for completion events polls only a few times for each event.
   static constexpr unsigned kPollsUntilAwake = 64;
 
+  [[nodiscard]] verbs::soft::Hca& receiver_of(const verbs::soft::Packet& packet) const {
+    if (parts_.hcas.size() == 1 || parts_.carrier == nullptr) return *parts_.hcas.front();
+    return *parts_.hcas[parts_.carrier->device_of(packet)];
+  }
+  /// Whether there is nothing to drive.
+  [[nodiscard]] bool idle() const { return parts_.hcas.empty() || parts_.transport == nullptr; }
   [[nodiscard]] verbs::Instant clock();
   bool take_packets();
   bool deliver_own(int& budget);

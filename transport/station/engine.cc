@@ -35,26 +35,32 @@ soft::PortTableConfig system_port_rules() {
   return config;
 }
 
-verbs::Result<void> Engine::build(const verbs::soft::HcaConfig& device,
-                                  std::span<const ibv_gid> gids, soft::Network& network,
-                                  int interface, soft::PortTable& ports,
-                                  const soft::SoftTransportConfig& config) {
-  hca_ = verbs::soft::Hca::create(driver_, random_, pool_, device);
-  hca_->set_memory_guard(realtime::guarded);
-  hca_->set_outlet(&driver_);
-  {
-    const verbs::CriticalSection section(driver_);
-    for (std::uint32_t i = 0; i < gids.size(); ++i) hca_->set_gid(i, gids[i]);
-  }
+verbs::Result<void> Engine::build(std::span<const EngineDevice> devices, soft::Network& network,
+                                  soft::PortTable& ports, const soft::SoftTransportConfig& config) {
   transport_ = soft::SoftTransport::create(driver_, random_, network, ports, config);
-  return transport_->add_device(*hca_, interface);
+  for (const EngineDevice& device : devices) {
+    verbs::soft::Hca& hca =
+        *hcas_.emplace_back(verbs::soft::Hca::create(driver_, random_, pool_, device.config));
+    present_.push_back(&hca);
+    removed_.push_back(false);
+    hca.count_with(made_);
+    hca.set_memory_guard(realtime::guarded);
+    hca.set_outlet(&driver_);
+    {
+      const verbs::CriticalSection section(driver_);
+      std::uint32_t index = 0;
+      for (const ibv_gid& gid : device.gids) hca.set_gid(index++, gid);
+    }
+    if (auto added = transport_->add_device(hca, device.interface); !added) return added;
+  }
+  return {};
 }
 
 verbs::Result<void> Engine::start(std::unique_ptr<Carrier> carrier) {
   carrier_ = std::move(carrier);
   {
     const verbs::CriticalSection section(driver_);
-    driver_.attach({hca_.get(), transport_.get(), carrier_.get()});
+    driver_.attach({.hcas = present_, .transport = transport_.get(), .carrier = carrier_.get()});
   }
   if (verbs::Result<void> started = driver_.start(); !started) return started;
   realtime::remember(*this);
@@ -71,27 +77,28 @@ Engine::~Engine() {
   driver_.detach();
 }
 
-verbs::Result<void> Engine::remove_device() {
-  if (std::exchange(removed_, true)) return verbs::errno_code(ENODEV);
-  transport_->remove_device(*hca_);
+verbs::Result<void> Engine::remove_device(std::size_t device) {
+  if (removed_[device]) return verbs::errno_code(ENODEV);
+  removed_[device] = true;
+  transport_->remove_device(*hcas_[device]);
   driver_.settle();  // the device's last words are on their way before it goes
-  hca_->remove();
+  hcas_[device]->remove();
   driver_.call_driver();
   return {};
 }
 
-verbs::Result<void> Engine::set_port(bool active) {
+verbs::Result<void> Engine::set_port(std::size_t device, bool active) {
   const ibv_port_state state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
-  if (removed_) return verbs::errno_code(ENODEV);
-  if (hca_->port_state() == state) return verbs::errno_code(EALREADY);
-  hca_->set_port_state(state);
+  if (removed_[device]) return verbs::errno_code(ENODEV);
+  if (hcas_[device]->port_state() == state) return verbs::errno_code(EALREADY);
+  hcas_[device]->set_port_state(state);
   driver_.call_driver();
   return {};
 }
 
-verbs::Result<void> Engine::raise_event(ibv_event_type event) {
-  if (removed_) return verbs::errno_code(ENODEV);
-  hca_->raise_event(event);
+verbs::Result<void> Engine::raise_event(std::size_t device, ibv_event_type event) {
+  if (removed_[device]) return verbs::errno_code(ENODEV);
+  hcas_[device]->raise_event(event);
   driver_.call_driver();
   return {};
 }
@@ -102,13 +109,13 @@ void Engine::set_admission(soft::Admission* admission) {
 }
 
 void Engine::set_call_gate(verbs::CallGate* gate) {
-  hca_->set_call_gate(gate);  // enters the critical section
+  for (const auto& hca : hcas_) hca->set_call_gate(gate);  // enters the critical section
 }
 
 std::function<void(verbs::soft::PacketPtr)> Engine::delivery_to(Carrier::Receiver* next) {
   return [this, next](verbs::soft::PacketPtr packet) {
     if (next != nullptr) return next->on_packet(std::move(packet));
-    hca_->on_packet(driver_.now(), std::move(packet));
+    driver_.deliver(driver_.now(), std::move(packet));
   };
 }
 
@@ -121,7 +128,7 @@ void Engine::set_packet_gate(verbs::PacketGate* gate) {
       std::make_unique<MishapCarrier>(std::move(carrier_), delivery_to(next), pool_, gate);
   mishaps_ = mishaps.get();
   carrier_ = std::move(mishaps);
-  driver_.attach({hca_.get(), transport_.get(), mishaps_, mishaps_});
+  driver_.attach(*mishaps_, *mishaps_);
 }
 
 void Engine::set_packet_watch(PacketWatch* watch) {
@@ -132,17 +139,17 @@ void Engine::set_packet_watch(PacketWatch* watch) {
   auto watched = std::make_unique<WatchedCarrier>(std::move(carrier_), delivery_to(next), watch);
   watched_ = watched.get();
   carrier_ = std::move(watched);
-  driver_.attach({hca_.get(), transport_.get(), watched_, watched_});
+  driver_.attach(*watched_, *watched_);
 }
 
-void Engine::set_work_observer(verbs::soft::HcaObserver* observer) {
+void Engine::set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) {
   const verbs::CriticalSection section(driver_);
-  hca_->set_observer(observer);
+  hcas_[device]->set_observer(observer);
 }
 
 void Engine::set_ownership_sink(verbs::soft::OwnershipSink* sink) {
   const verbs::CriticalSection section(driver_);
-  hca_->set_ownership_sink(sink);
+  for (const auto& hca : hcas_) hca->set_ownership_sink(sink);
   driver_.set_ownership_sink(sink);
 }
 

@@ -1,11 +1,13 @@
 // The part of a real-time transport that does not depend on how packets are carried: the software
-// HCA, the transport above it, the driver of both, and the handlers for fork.
+// HCAs, the transport above them, the driver of both, and the handlers for fork.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "transport/realtime/fork_guard.h"
 #include "transport/soft/network.h"
@@ -23,8 +25,15 @@
 
 namespace anyrdma::transport::station {
 
-/// Owns the device, the transport and the driver of one process. Thread cancellation and forks must
-/// be disabled while it is built. The destructor retires it.
+/// A device of an engine.
+struct EngineDevice {
+  verbs::soft::HcaConfig config;
+  std::vector<ibv_gid> gids;
+  int interface = 1;  ///< the index of the interface that carries the device
+};
+
+/// Owns the devices, the transport and the driver of one process. Thread cancellation and forks
+/// must be disabled while it is built. The destructor retires it.
 class Engine final : private realtime::ForkGuarded {
  public:
   /// Creates an empty engine. `random` must outlive it.
@@ -38,30 +47,30 @@ class Engine final : private realtime::ForkGuarded {
   /// Returns the pool of packets, which the carrier needs.
   [[nodiscard]] verbs::soft::PacketPool& pool() { return pool_; }
   [[nodiscard]] Carrier::Receiver& receiver() { return driver_.receiver(); }
-  /// Makes the HCA and the transport. `network` and `ports` must outlive the engine. `interface` is
-  /// the index of the interface that carries the only device.
-  [[nodiscard]] verbs::Result<void> build(const verbs::soft::HcaConfig& device,
-                                          std::span<const ibv_gid> gids, soft::Network& network,
-                                          int interface, soft::PortTable& ports,
+  /// Makes the HCAs and the transport. `network` and `ports` must outlive the engine. The carrier
+  /// numbers the devices in the order of `devices` (Carrier::device_of). Precondition: there is a
+  /// device.
+  [[nodiscard]] verbs::Result<void> build(std::span<const EngineDevice> devices,
+                                          soft::Network& network, soft::PortTable& ports,
                                           const soft::SoftTransportConfig& config);
   /// Starts the background thread. From now on packets go through `carrier`.
   [[nodiscard]] verbs::Result<void> start(std::unique_ptr<Carrier> carrier);
 
   // --- built ------------------------------------------------------------------------------------
-  [[nodiscard]] verbs::soft::Hca& hca() { return *hca_; }
+  [[nodiscard]] std::span<verbs::soft::Hca* const> hcas() const { return present_; }
   [[nodiscard]] soft::SoftTransport& transport() { return *transport_; }
   [[nodiscard]] realtime::Epilogue& epilogue() { return driver_.epilogue(); }
   [[nodiscard]] bool forked() const { return forked_.load(std::memory_order_relaxed); }
   void retire() { driver_.retire(); }
-  /// Removes the device: see Station::remove_device.
-  [[nodiscard]] verbs::Result<void> remove_device();
-  [[nodiscard]] verbs::Result<void> set_port(bool active);
-  [[nodiscard]] verbs::Result<void> raise_event(ibv_event_type event);
+  /// Removes a device: see Station::remove_device.
+  [[nodiscard]] verbs::Result<void> remove_device(std::size_t device);
+  [[nodiscard]] verbs::Result<void> set_port(std::size_t device, bool active);
+  [[nodiscard]] verbs::Result<void> raise_event(std::size_t device, ibv_event_type event);
   void set_admission(soft::Admission* admission);
   void set_call_gate(verbs::CallGate* gate);
   void set_packet_gate(verbs::PacketGate* gate);
   void set_packet_watch(PacketWatch* watch);
-  void set_work_observer(verbs::soft::HcaObserver* observer);
+  void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer);
   void set_ownership_sink(verbs::soft::OwnershipSink* sink);
 
  private:
@@ -75,7 +84,7 @@ class Engine final : private realtime::ForkGuarded {
   verbs::Random& random_;
   std::atomic<bool> forked_ = false;
   bool remembered_ = false;
-  bool removed_ = false;  ///< true: the device was removed; guarded by the critical section
+  std::vector<bool> removed_;  ///< devices that were removed; guarded by the critical section
 
   // The members below are in the order in which each needs those before it.
   verbs::soft::PacketPool pool_;
@@ -83,7 +92,9 @@ class Engine final : private realtime::ForkGuarded {
   std::unique_ptr<Carrier> carrier_;
   MishapCarrier* mishaps_ = nullptr;   ///< null until a packet gate was set
   WatchedCarrier* watched_ = nullptr;  ///< null until a packet watch was set
-  std::unique_ptr<verbs::soft::Hca> hca_;
+  verbs::soft::MadeObjects made_;
+  std::vector<std::unique_ptr<verbs::soft::Hca>> hcas_;
+  std::vector<verbs::soft::Hca*> present_;  ///< all of them, also those that were removed
   std::unique_ptr<soft::SoftTransport> transport_;
 };
 

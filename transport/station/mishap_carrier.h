@@ -1,6 +1,7 @@
 // A packet carrier for fault plans: a gate (verbs::PacketGate) decides what happens to each packet.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,9 @@ class MishapCarrier final : public Carrier, public Carrier::Receiver {
   void send(verbs::soft::PacketPtr packet) override;
   [[nodiscard]] bool is_own(const verbs::soft::Packet& packet) const override {
     return below_->is_own(packet);
+  }
+  [[nodiscard]] std::size_t device_of(const verbs::soft::Packet& packet) const override {
+    return below_->device_of(packet);
   }
   void seal(verbs::soft::Packet& packet) const override { below_->seal(packet); }
   [[nodiscard]] bool is_full(wire::Qpn destination) const override {

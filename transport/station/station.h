@@ -1,6 +1,8 @@
 // A process's part of a real-time transport, whichever carrier transports the packets.
 #pragma once
 
+#include <cstddef>
+
 #include "transport/realtime/epilogue.h"
 #include "transport/soft/transport.h"
 #include "transport/station/packet_watch.h"
@@ -13,7 +15,8 @@
 
 namespace anyrdma::transport::station {
 
-/// One process as a host in a network, with one device that has all addresses of the host. Threads:
+/// One process as a host in a network, with one or more devices, which have all addresses of the
+/// host. `device`: the number of a device, from 0. Threads:
 /// a background thread (all signals blocked) receives packets and runs timers, so that remote reads
 /// and writes progress while the application sleeps. It costs nothing when idle. A thread inside
 /// the critical section of transport().runtime() cannot be cancelled. A forked child cannot use the
@@ -46,15 +49,16 @@ class Station {
 
   // --- faults, inside the critical section and not from an upcall -------------------------------
 
-  /// Removes the device before the critical section (verbs::Runtime::enter) ends. Ids on it get
+  /// Removes a device before the critical section (verbs::Runtime::enter) ends. Ids on it get
   /// DEVICE_REMOVAL, its queue pairs go to ERR, and disconnect messages are sent to the peers.
   /// ENODEV: the device was removed before.
-  [[nodiscard]] virtual verbs::Result<void> remove_device() = 0;
+  [[nodiscard]] virtual verbs::Result<void> remove_device(std::size_t device) = 0;
   /// Sets the port's link down or up. Errors: EALREADY, ENODEV.
-  [[nodiscard]] virtual verbs::Result<void> set_port(bool active) = 0;
-  /// Raises an event about the device or its port. The device continues to work. ENODEV: the device
+  [[nodiscard]] virtual verbs::Result<void> set_port(std::size_t device, bool active) = 0;
+  /// Raises an event about a device or its port. The device continues to work. ENODEV: the device
   /// was removed.
-  [[nodiscard]] virtual verbs::Result<void> raise_event(ibv_event_type event) = 0;
+  [[nodiscard]] virtual verbs::Result<void> raise_event(std::size_t device,
+                                                        ibv_event_type event) = 0;
 
   // --- faults, outside the critical section -----------------------------------------------------
 
@@ -72,8 +76,9 @@ class Station {
 
   /// Sets the observer of packets; null: none. If set_packet_gate() is used, too, call it before.
   virtual void set_packet_watch(PacketWatch* watch) = 0;
-  /// Sets the observer of the device's work; null: none. See Hca::set_observer.
-  virtual void set_work_observer(verbs::soft::HcaObserver* observer) = 0;
+  [[nodiscard]] virtual std::size_t devices() const { return 1; }
+  /// Sets the observer of a device's work; null: none. See Hca::set_observer.
+  virtual void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) = 0;
   /// Sets the object that gets reports of mistakes with buffers, and of waits for acknowledgements;
   /// null: none. See Hca::set_ownership_sink.
   virtual void set_ownership_sink(verbs::soft::OwnershipSink* sink) = 0;

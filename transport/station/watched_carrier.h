@@ -1,6 +1,7 @@
 // A packet carrier that reports packets to an observer, for recordings.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -35,6 +36,9 @@ class WatchedCarrier final : public Carrier, public Carrier::Receiver {
   void send(verbs::soft::PacketPtr packet) override;
   [[nodiscard]] bool is_own(const verbs::soft::Packet& packet) const override {
     return below_->is_own(packet);
+  }
+  [[nodiscard]] std::size_t device_of(const verbs::soft::Packet& packet) const override {
+    return below_->device_of(packet);
   }
   void seal(verbs::soft::Packet& packet) const override { below_->seal(packet); }
   [[nodiscard]] bool is_full(wire::Qpn destination) const override {

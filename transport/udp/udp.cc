@@ -80,15 +80,19 @@ class UdpImpl final : public Udp {
   bool forked() const override { return engine_.forked(); }
   void retire() override { engine_.retire(); }
   realtime::Epilogue& epilogue() override { return engine_.epilogue(); }
-  Result<void> remove_device() override { return engine_.remove_device(); }
-  Result<void> set_port(bool active) override { return engine_.set_port(active); }
-  Result<void> raise_event(ibv_event_type event) override { return engine_.raise_event(event); }
+  Result<void> remove_device(std::size_t device) override { return engine_.remove_device(device); }
+  Result<void> set_port(std::size_t device, bool active) override {
+    return engine_.set_port(device, active);
+  }
+  Result<void> raise_event(std::size_t device, ibv_event_type event) override {
+    return engine_.raise_event(device, event);
+  }
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { engine_.set_packet_gate(gate); }
   void set_packet_watch(station::PacketWatch* watch) override { engine_.set_packet_watch(watch); }
-  void set_work_observer(verbs::soft::HcaObserver* observer) override {
-    engine_.set_work_observer(observer);
+  void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) override {
+    engine_.set_work_observer(device, observer);
   }
   void set_ownership_sink(verbs::soft::OwnershipSink* sink) override {
     engine_.set_ownership_sink(sink);
@@ -112,9 +116,10 @@ Result<void> UdpImpl::open(const UdpConfig& config) {
       in_network_namespace(config.network_namespace, [&] { opened = open_here(config); });
   if (!entered) return make_error_code(namespace_error(entered.error().value()));
   if (!opened) return opened;
+  const station::EngineDevice device{new_device(config.device, random_, host_->path_mtu()),
+                                     host_->gids(), host_->interface()};
   const Result<void> built =
-      engine_.build(new_device(config.device, random_, host_->path_mtu()), host_->gids(), *host_,
-                    host_->interface(), ports_,
+      engine_.build({&device, 1}, *host_, ports_,
                     {.profile = config.profile, .loopback_is_routed = host_->only_loopback()});
   if (!built) return make_error_code(UdpErrc::kNoResources);
   host_->attach(engine_.transport());

@@ -36,7 +36,8 @@ Result<void> add_bus(Files& files, const std::string& folder, const Asked& asked
   return {};
 }
 
-Result<void> add_device(Files& files, const Asked& asked, const Interfaces& interfaces) {
+Result<void> add_device(Files& files, const Asked& asked, const std::string& interface,
+                        const InterfaceWith& with) {
   const std::string name = asked.device.name;
   const std::string folder = kDevices + name + "/";
   const auto names = attribute_names(asked);
@@ -49,29 +50,30 @@ Result<void> add_device(Files& files, const Asked& asked, const Interfaces& inte
     const std::string number = std::to_string(index);
     if (!files.contains(folder + "ports/1/gids/" + number)) break;
     const auto entry = asked.provider.query_gid(asked.context, 1, index);
-    files[folder + "ports/1/gid_attrs/ndevs/" + number] = entry ? interfaces.with(entry->gid) : "";
+    files[folder + "ports/1/gid_attrs/ndevs/" + number] = entry ? with(entry->gid) : "";
   }
-  return add_bus(files, folder, asked, interfaces.main);
+  return add_bus(files, folder, asked, interface);
 }
 
 }  // namespace
 
-Result<Files> files_of(std::span<const Shown> devices, const Interfaces& interfaces) {
+Result<Files> files_of(std::span<const Shown> devices, const InterfaceWith& with) {
   Files files{{std::string(kNodes) + "rdma_cm", ""},
               {std::string(kVerbs) + "abi_version", kVerbsAbi},
               {std::string(kManagement) + "abi_version", kManagementAbi}};
   int number = 0;
-  for (const auto& [provider, device] : devices) {
+  for (const auto& [provider, device, interface] : devices) {
     const auto context = provider.open_device(&device);
     if (!context) return context.error();
-    const Result<void> added = add_device(files, {provider, device, *context}, interfaces);
+    const Result<void> added = add_device(files, {provider, device, *context}, interface, with);
     const Result<void> closed = provider.close_device(*context);
     if (!added) return added.error();
     if (!closed) return closed.error();
     const std::string nth = std::to_string(number++);
-    files[kVerbs + ("uverbs" + nth) + "/ibdev"] = device.name;
-    files[kVerbs + ("uverbs" + nth) + "/abi_version"] = "1";
-    files[kNodes + ("uverbs" + nth)] = "";
+    const std::string verbs = device.dev_name;  // "uverbs0"
+    files[kVerbs + verbs + "/ibdev"] = device.name;
+    files[kVerbs + verbs + "/abi_version"] = "1";
+    files[kNodes + verbs] = "";
     files[kManagement + ("umad" + nth) + "/ibdev"] = device.name;
     files[kManagement + ("umad" + nth) + "/port"] = "1";
   }

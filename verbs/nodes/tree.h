@@ -22,20 +22,16 @@ using Files = std::map<std::string, std::string>;
 struct Shown {
   Provider& provider;
   ibv_device& device;
+  std::string interface;  ///< the name of the network interface that the device belongs to
 };
 
-/// The network interfaces that belong to the devices.
-struct Interfaces {
-  /// Returns the name of the network interface that has the address of a GID; empty: there is no
-  /// such interface.
-  std::function<std::string(const ibv_gid&)> with;
-  /// The name of the interface that a device belongs to.
-  std::string main;
-};
+/// Returns the name of the network interface that has the address of a GID; empty: there is no such
+/// interface.
+using InterfaceWith = std::function<std::string(const ibv_gid&)>;
 
 /// Returns the files of `devices`, in that order, with their present content. Errors: those of
 /// Provider's open_device and its queries. Call this function outside of the runtime's critical
 /// section.
-[[nodiscard]] Result<Files> files_of(std::span<const Shown> devices, const Interfaces& interfaces);
+[[nodiscard]] Result<Files> files_of(std::span<const Shown> devices, const InterfaceWith& with);
 
 }  // namespace anyrdma::verbs::nodes

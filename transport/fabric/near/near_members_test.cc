@@ -330,7 +330,7 @@ TEST_F(NearError, APortWithoutALinkTakesNothing) {
   make();
   const auto set_port = [this](bool active) {
     const verbs::CriticalSection section(b->station().transport().runtime());
-    b->station().set_port(active).value();
+    b->station().set_port(0, active).value();
   };
   set_port(false);
   const std::uint64_t before = a->near_operations();

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,6 +15,14 @@
 #include "verbs/soft/hca.h"
 
 namespace anyrdma::transport::fabric {
+
+/// A network interface of a host behind a gateway, and the RDMA device that belongs to it.
+struct Rail {
+  std::vector<soft::Prefix> addresses;
+  std::string device;  ///< the name of the device
+};
+/// The largest number of rails of a host.
+inline constexpr std::size_t kRailsMax = 16;
 
 /// The configuration of a fabric. Processes with equal uid, name and directory, in one mount
 /// namespace, join the same fabric. The transport reads nothing from the environment; its caller
@@ -35,10 +44,10 @@ struct FabricConfig {
   verbs::soft::HcaConfig device{};
   /// The timing constants of the CM protocol, which are those of one Linux version.
   ibcm::Profile profile = ibcm::kLinux61;
-  /// The host's addresses, if a gateway connects this fabric to fabrics of other hosts (outside.h).
-  /// Empty: the machine's addresses, and no gateway. All processes of a fabric must have equal
-  /// values.
-  std::vector<soft::Prefix> addresses{};
+  /// The host's interfaces, at most kRailsMax, if a gateway connects this fabric to fabrics of
+  /// other hosts (outside.h). Empty: one device with the machine's addresses, and no gateway. All
+  /// processes of a fabric must have equal values.
+  std::vector<Rail> rails{};
   /// Whether operations on another process's memory use direct access instead of packets where
   /// possible (docs/transports.md).
   bool near_memory = true;

@@ -50,7 +50,7 @@ verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& conf
   verbs::Result<RegistryFile> file = RegistryFile::open(config);
   if (!file) return file.error();
   std::unique_ptr<Registry> registry(new Registry(std::move(*file), random, ports));
-  if (!registry->take_slot(!config.addresses.empty(), seat)) {
+  if (!registry->take_slot(!config.rails.empty(), seat)) {
     registry->file_->leave();
     registry->abandon();
     return FabricErrc::kTooManyProcesses;

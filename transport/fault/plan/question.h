@@ -42,9 +42,10 @@ struct Oversight {
 /// fills in the answer.
 struct Question {
   enum class Kind : std::uint8_t {
-    /// The process has opened a device. Answer: `error` says whether the device exists, `port_down`
-    /// the state of its port, `oversight` the reports that the simulator wants. The numbers of ids
-    /// begin again.
+    /// The process has opened its devices. Answer: `error` says whether there is one, `removed` and
+    /// `ports_down` the state of each, `oversight` the reports that the simulator wants. The
+    /// numbers
+    /// of ids begin again.
     kOpened,
     /// A connection request has found its listener; answer: `refused` and what follows it.
     kRequest,
@@ -64,8 +65,9 @@ struct Question {
   verbs::PostedWork work{};
   std::int32_t status = IBV_WC_SUCCESS;
 
-  std::int32_t error = 0;  ///< an errno
-  bool port_down = false;
+  std::int32_t error = 0;        ///< an errno
+  std::uint32_t removed = 0;     ///< the bit 1 << n stands for the device n, from 0
+  std::uint32_t ports_down = 0;  ///< likewise
   Oversight oversight{};
   bool refused = false;
   bool unanswered = false;
