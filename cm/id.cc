@@ -74,22 +74,29 @@ Result<void> Id::close() {
   if (closed_) return {};
   closed_ = true;
   EventQueue dropped;
+  bool told = true;
   {
     verbs::CriticalSection section(runtime());
-    end(dropped);
+    // Another thread may have taken an event and be about to report it. Its report comes first.
+    told = fetched_.empty();
+    end(dropped, told);
   }
   discard(runtime(), dropped);
   if (private_channel_ != nullptr) private_channel_->forget();
   Result<void> drained = drain("the acknowledgement of the events of an id that it destroys");
   if (!drained) forgive();
+  if (!told && transport_.call_observer() != nullptr) [[unlikely]] {
+    verbs::CriticalSection section(runtime());
+    report_call("destroy", 0);
+  }
   if (device_ != nullptr) DeviceUses::release(transport_, device_);
   return drained;
 }
 
-void Id::end(EventQueue& dropped) {
+void Id::end(EventQueue& dropped, bool tells) {
   if (transport_.call_observer() != nullptr) [[unlikely]] {
     if (endpoint_ != nullptr) on_state("RDMA_CM_DESTROYING");
-    report_call("destroy", 0);
+    if (tells) report_call("destroy", 0);
   }
   endpoint_.reset();
   if (channel_ == nullptr) return;
@@ -98,7 +105,7 @@ void Id::end(EventQueue& dropped) {
 }
 
 void Id::orphan(EventQueue& dropped) {
-  end(dropped);
+  end(dropped, true);
 }
 
 void Id::discard(verbs::Runtime& runtime, EventQueue& events) {

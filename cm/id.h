@@ -246,7 +246,9 @@ class Id final : private transport::EndpointHandler {
   // --- id.cc: life ------------------------------------------------------------------------------
   [[nodiscard]] Result<void> open(EventChannel& channel);
   [[nodiscard]] Result<void> close();
-  void end(EventQueue& dropped);
+  /// Puts the events that were not fetched into `dropped`. `tells`: the observer of calls hears of
+  /// the end now.
+  void end(EventQueue& dropped, bool tells);
   void orphan(EventQueue& dropped);  ///< the channel is being destroyed under the id
   static void discard(verbs::Runtime& runtime, EventQueue& events);
   void join(EventChannel& channel);

@@ -334,6 +334,48 @@ TEST_F(CmThreads, AQueuePairThatAFetchWorksOnIsDestroyedAfterIt) {
   EXPECT_EQ(provider_.live.qps, 0u);
 }
 
+/// In the order in which they are told.
+class Story final : public transport::EventObserver, public transport::CallObserver {
+ public:
+  explicit Story(transport::Transport& transport) : transport_(transport) {
+    transport_.set_event_observer(this);
+    transport_.set_call_observer(this);
+  }
+  ~Story() override {
+    transport_.set_event_observer(nullptr);
+    transport_.set_call_observer(nullptr);
+  }
+  void on_event(Step step, std::uint64_t, std::uint64_t, const rdma_cm_event&) override {
+    if (step == Step::kFetched) told.emplace_back("fetched");
+  }
+  void on_call(std::uint64_t, std::string_view call, int) override { told.emplace_back(call); }
+
+  std::vector<std::string> told;
+
+ private:
+  transport::Transport& transport_;
+};
+
+TEST_F(CmThreads, ObserversHearOfAnEventThatIsBeingFetchedBeforeTheEndOfItsId) {
+  Listener active = connect();
+  transport_.raise(*active.endpoint, RDMA_CM_EVENT_CONNECT_RESPONSE);
+  provider_.slow = true;
+  const rdma_cm_id objects = *active.id->raw();  // which outlive the id
+  Story story(transport_);
+  std::thread fetcher([&] { EXPECT_TRUE(channel_->get()); });
+  while (!provider_.modifying) std::this_thread::yield();
+
+  EXPECT_TRUE(Id::destroy(std::move(active.id)));
+
+  fetcher.join();
+  EXPECT_TRUE(provider_.somebody_waited);
+  EXPECT_THAT(story.told, ::testing::ElementsAre("fetched", "destroy"));
+  EXPECT_TRUE(provider_.destroy_qp(objects.qp));
+  for (ibv_cq* cq : {objects.send_cq, objects.recv_cq}) EXPECT_TRUE(provider_.destroy_cq(cq));
+  for (ibv_comp_channel* channel : {objects.send_cq_channel, objects.recv_cq_channel})
+    EXPECT_TRUE(provider_.destroy_comp_channel(channel));
+}
+
 TEST_F(CmThreads, AQueuePairMayBeDestroyedWhileItsEventsAreFetched) {
   for (int round = 0; round < 300; ++round) {
     Listener active = connect();
