@@ -3,7 +3,7 @@
 set -euo pipefail
 . tests/programs/skip.sh
 export PYTHONDONTWRITEBYTECODE=1
-for program in rping cmtime pkg-config; do command -v $program >/dev/null || skip_all "$program is not installed"; done
+for program in rping cmtime pkg-config gdb; do command -v $program >/dev/null || skip_all "$program is not installed"; done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tools/dev/install tools/bin tools/kit "$work/prefix"
@@ -29,5 +29,6 @@ spoilt binary 's/^seed 7, 0/seed 8, 0/' 'seed 8, 0'
 [ ${#about_cmtime[@]} = 0 ] || spoilt c-program 's/argc != 3/argc != 4/' 'RDMA_CM_EVENT_CONNECT_REQUEST'
 spoilt tests-in-cpp 's/#include <sim\/testing\/kit.h>/#include <sim\/kit.h>/' 'No such file'
 [ ${#about_cmtime[@]} = 0 ] || spoilt search-for-bugs 's/ended by signal 11/ended by signal 6/' 'ended by signal 11'
+spoilt debug-a-failure 's/^watch peer/watch channel/' 'peer = NULL'
 spoilt production 's/anyrdma-dropin/anyrdma-drop-in/' 'exit status 1: gcc'
 echo PASSED
