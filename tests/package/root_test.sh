@@ -26,6 +26,10 @@ done
 
 packaging/package tools/bin tools/kit "$work/share" >"$work/package.log" 2>&1 || { cat "$work/package.log"; exit 1; }
 cp tests/package/consumer/devices.c "$work/share"
+if command -v rping >/dev/null; then
+  printf 'host server 10.0.0.1\nhost client 10.0.0.2\non server rping -s -a 10.0.0.1 -C 3\non client rping -c -a server -C 3\n' >"$work/run.txt"
+  tools/bin/anyrdma replay "$work/run.txt" 'seed 1' --bundle "$work/share/run.tar" >"$work/bundle.log" 2>&1 || fail "$(cat "$work/bundle.log")"
+fi
 cat >"$work/share/inside" <<'INSIDE'
 set -eu
 export DEBIAN_FRONTEND=noninteractive
@@ -44,6 +48,12 @@ timeout 120 anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 \
   --on server 'rping -s -a 10.0.0.1 -C 3 -v' --on client 'rping -c -a server -C 3 -v'
 setpriv --reuid=nobody --regid=nogroup --clear-groups timeout 120 anyrdma sim --quiet --host server=10.0.0.1 --host client=10.0.0.2 \
   --on server 'rping -s -a 10.0.0.1 -C 3' --on client 'rping -c -a server -C 3'
+
+if [ -e /mnt/run.tar ]; then # programs and libraries of another Debian are named, and the run is repeated with them
+  mkdir /tmp/elsewhere
+  (cd /tmp/elsewhere && timeout 120 anyrdma replay /mnt/run.tar) >/tmp/said 2>&1 || true
+  grep '^client/rping ended with status 0' /tmp/said >/dev/null || { cat /tmp/said; exit 1; }
+fi
 
 gcc /mnt/devices.c -o /tmp/devices $(pkg-config --libs anyrdma-dropin)
 /tmp/devices
