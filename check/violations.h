@@ -24,6 +24,7 @@ struct IdName {
     return order < 0 || (order == 0 && id < other.id);
   }
   [[nodiscard]] std::string to_string() const { return host() + "#" + std::to_string(id); }
+  /// For hash tables. Orders nothing.
   struct Hash {
     std::size_t operator()(const IdName& name) const noexcept {
       constexpr std::size_t kSpread = 0x9e3779b97f4a7c15;

@@ -43,6 +43,7 @@ class Flow {
   /// A control message to send. If it has a grant, the target is to be written to the peer's table.
   struct Update {
     Message message;
+    /// An entry of the peer's table: a part of the receive buffer that the peer may write to.
     struct Grant {
       Part of_receive_buffer;
       std::uint64_t address = 0;  ///< of the entry in the peer's table

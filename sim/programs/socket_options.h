@@ -18,6 +18,7 @@ class SocketOptions {
   /// The longest value that is kept. Longer ones are cut off.
   static constexpr std::size_t kBytesMax = 256;
 
+  /// What some values depend on.
   struct State {
     bool connected = false;
     bool listening = false;
