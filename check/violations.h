@@ -26,9 +26,9 @@ struct IdName {
   [[nodiscard]] std::string to_string() const { return host() + "#" + std::to_string(id); }
   /// For hash tables. Orders nothing.
   struct Hash {
-    std::size_t operator()(const IdName& name) const noexcept {
+    std::size_t operator()(const IdName& id_name) const noexcept {
       constexpr std::size_t kSpread = 0x9e3779b97f4a7c15;
-      return std::hash<const std::string*>()(name.name) ^ (name.id * kSpread);
+      return std::hash<const std::string*>()(id_name.name) ^ (id_name.id * kSpread);
     }
   };
 };

@@ -90,7 +90,8 @@ void Processes::hear(std::string_view process, const recording::Entry& entry) {
   // The number of a device is the process's word (recording/packed.h).
   const std::uint64_t device = entry.numbers[0];
   if (device > host_.interfaces().size()) return;
-  const std::string_view rail = device == 0 ? "" : host_.interfaces()[device - 1].name;
+  const std::string_view rail =
+      device == 0 ? std::string_view() : host_.interfaces()[device - 1].name;
   if (Recorder* const stream = host_.world().stream(); stream != nullptr)
     stream->hear(host_.index(), process, rail, entry);
   if (!recording::has_known_enumerators(entry)) return;  // no fault waits for it

@@ -25,7 +25,7 @@ bool is_name(std::string_view text, std::size_t longest) {
 }
 
 /// As much of it as a sentence needs.
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   constexpr std::size_t kShownMax = 100;
   const std::string text(word.substr(0, kShownMax));
   return "'" + text + (word.size() > kShownMax ? "...'" : "'");
@@ -45,7 +45,7 @@ std::string take_names(std::string_view text, InterfaceOptions& interface) {
   const std::size_t slash = text.find('/');
   const std::string_view name = text.substr(0, slash);
   if (!is_name(name, kInterfaceNameMax) || name == "lo") {
-    return quoted(name) +
+    return in_quotes(name) +
            " is no name of an interface: letters, digits, '.', '-' and '_', at most 15 of them, "
            "with a letter or a digit first, and not 'lo'.";
   }
@@ -53,7 +53,7 @@ std::string take_names(std::string_view text, InterfaceOptions& interface) {
   if (slash == std::string_view::npos) return "";
   const std::string_view device = text.substr(slash + 1);
   if (!is_name(device, kDeviceNameMax) || number_of(device).empty()) {
-    return quoted(device) +
+    return in_quotes(device) +
            " is no name of an RDMA device: letters, digits, '.', '-' and '_', at most 63 of them, "
            "with a letter or a digit first and a number at the end, as in mlx5_0.";
   }
@@ -66,11 +66,11 @@ std::string conflict(std::span<const InterfaceOptions> all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) {
       if (interface_name(all[i], i) == interface_name(all[k], k))
-        return "it has two interfaces " + quoted(interface_name(all[i], i)) + ". Rename one.";
+        return "it has two interfaces " + in_quotes(interface_name(all[i], i)) + ". Rename one.";
       const std::string device = rdma_name(all[i], i);
       const std::string other = rdma_name(all[k], k);
       if (number_of(device) == number_of(other)) {
-        return "its RDMA devices " + quoted(other) + " and " + quoted(device) +
+        return "its RDMA devices " + in_quotes(other) + " and " + in_quotes(device) +
                " end with one number. Give each a number of its own.";
       }
     }
@@ -95,7 +95,7 @@ verbs::OrWhyNot<std::vector<InterfaceOptions>> parse_interfaces(
     const std::size_t equals = word.find('=');
     const bool named = equals != std::string::npos;
     if (named && !all.empty() && all.front().name.empty()) {
-      return refused("the address " + quoted(all.front().addresses.front()) +
+      return refused("the address " + in_quotes(all.front().addresses.front()) +
                      " is before the first interface with a name. Write NAME=ADDRESS.");
     }
     if (named || all.empty()) all.push_back({.addresses = {}, .rdma = false});
@@ -104,7 +104,7 @@ verbs::OrWhyNot<std::vector<InterfaceOptions>> parse_interfaces(
       if (!problem.empty()) return refused(std::move(problem));
     }
     std::string address = named ? word.substr(equals + 1) : word;
-    if (!Prefix::parse(address)) return refused(quoted(address) + " is no IP address.");
+    if (!Prefix::parse(address)) return refused(in_quotes(address) + " is no IP address.");
     all.back().addresses.push_back(std::move(address));
   }
   if (all.empty()) return refused("it has no address.");

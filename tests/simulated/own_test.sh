@@ -62,13 +62,14 @@ case_numbers_of_objects_are_the_same_in_each_run() {
 }
 
 case_changes_of_tmp_stay_in_the_host() {
-  mkdir "$work/data"
-  echo before >"$work/data/file"
-  sim_of --host a=10.0.0.1 --host b=10.0.0.2 \
-    --on a "sh -c 'echo after >$work/data/file; rm -f $work/none; cat $work/data/file'" --on b "cat $work/data/file"
+  local data
+  data=$(mktemp -d /tmp/anyrdma-own.XXXXXX) # wherever TMPDIR is: what a command names in /dev/shm is the machine's
+  echo before >"$data/file"
+  sim_of --host a=10.0.0.1 --host b=10.0.0.2 --on a "sh -c 'echo after >$data/file; cat $data/file'" --on b "cat $data/file"
   says_line 'a/sh: after'
   says_line 'b/cat: before'
-  [ "$(cat "$work/data/file")" = before ] || fail "the machine's file has changed"
+  [ "$(cat "$data/file")" = before ] || fail "the machine's file has changed"
+  rm -r "$data"
 }
 
 # Its entries and what stat(2) says of them.
