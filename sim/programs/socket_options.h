@@ -18,7 +18,7 @@ class SocketOptions {
   /// The longest value that is kept. Longer ones are cut off.
   static constexpr std::size_t kBytesMax = 256;
 
-  /// What some values depend on.
+  /// The state of the connection, which decides some values.
   struct State {
     bool connected = false;
     bool listening = false;
