@@ -1,9 +1,9 @@
 #include "sim/machines/host_interfaces.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "sim/machines/names.h"
 #include "transport/soft/prefix.h"
 
 namespace anyrdma::sim {
@@ -14,22 +14,6 @@ using transport::soft::Prefix;
 constexpr std::size_t kInterfaceNameMax = 15;  // IFNAMSIZ has one more
 constexpr std::size_t kDeviceNameMax = 63;     // IBV_SYSFS_NAME_MAX has one more
 constexpr std::string_view kDigits = "0123456789";
-
-bool is_name(std::string_view text, std::size_t longest) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !text.empty() && text.size() <= longest && is_plain(text.front()) &&
-         std::ranges::all_of(
-             text, [&](char c) { return is_plain(c) || c == '.' || c == '-' || c == '_'; });
-}
-
-/// As much of it as a sentence needs.
-std::string in_quotes(std::string_view word) {
-  constexpr std::size_t kShownMax = 100;
-  const std::string text(word.substr(0, kShownMax));
-  return "'" + text + (word.size() > kShownMax ? "...'" : "'");
-}
 
 /// Files of a device have its number: /dev/infiniband/uverbs0.
 std::string_view number_of(std::string_view device) {

@@ -16,6 +16,7 @@
 #include "sim/machines/host_interfaces.h"
 #include "sim/machines/machine_files.h"
 #include "sim/machines/named_directories.h"
+#include "sim/machines/names.h"
 #include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
 #include "verbs/assert.h"
@@ -74,21 +75,6 @@ std::string refusal(int error, const std::filesystem::path& directory) {
 }
 
 constexpr std::size_t kHostNameMax = 63;  // of a label: RFC 1035, 2.3.4
-
-bool is_host_name(const std::string& name) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-  };
-  return !name.empty() && name.size() <= kHostNameMax && is_plain(name.front()) &&
-         std::ranges::all_of(
-             name, [&](char c) { return is_plain(c) || c == '.' || c == '-' || c == '_'; });
-}
-
-/// As much of it as a sentence needs.
-std::string shown(const std::string& word) {
-  constexpr std::size_t kShownMax = 100;
-  return word.size() <= kShownMax ? word : word.substr(0, kShownMax) + "...";
-}
 
 const Host* host_with(const World& world, const Prefix& prefix) {
   for (const auto& host : world.hosts()) {
@@ -191,9 +177,9 @@ Machines::~Machines() {
 
 std::string Machines::problem_with_host(const std::string& name,
                                         const std::vector<std::string>& words) const {
-  if (!is_host_name(name)) {
-    return "'" + shown(name) +
-           "' is no name of a host: letters, digits, '.', '-' and '_', at most 63 of them, with a "
+  if (!is_name(name, kHostNameMax)) {
+    return in_quotes(name) +
+           " is no name of a host: letters, digits, '.', '-' and '_', at most 63 of them, with a "
            "letter or a digit first.";
   }
   if (world_.find_host(name) != nullptr) return "there is a host of that name already.";

@@ -87,11 +87,6 @@ std::string Sockets::hearer_at(const Host& host, const Address& target, const Ad
   return all[(hash >> 33) % all.size()].name;
 }
 
-std::string Sockets::listener_at(const Host& host, const Address& address,
-                                 const Address& peer) const {
-  return hearer_at(host, address, peer, SOCK_STREAM);
-}
-
 bool Sockets::port_is_taken(const Socket& socket, std::uint16_t port) const {
   const auto is_wild = [](const Socket& each) {
     return each.local.family == AF_UNSPEC || each.local.is_zero();

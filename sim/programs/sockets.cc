@@ -50,7 +50,7 @@ Sockets::Sockets(Sandbox& sandbox, std::filesystem::path directory)
       files_(std::move(directory)),
       streams_(sandbox, files_, sender_,
                [this](const Host& host, const Address& address, const Address& peer) {
-                 return listener_at(host, address, peer);
+                 return hearer_at(host, address, peer, SOCK_STREAM);
                }) {
   sandbox_.world().set_ip_receiver(this);
 }

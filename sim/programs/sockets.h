@@ -203,8 +203,6 @@ class Sockets final : private IpReceiver {
   /// Puts a datagram into the socket with the file `name`. False: it is closed.
   [[nodiscard]] bool deliver_into(const std::string& name, const Address& source,
                                   std::span<const std::byte> bytes);
-  [[nodiscard]] std::string listener_at(const Host& host, const Address& address,
-                                        const Address& peer) const;
   [[nodiscard]] static Outcome hand_over(Thread& thread, const Message& message,
                                          std::span<const std::byte> bytes, std::size_t length,
                                          const Address& sender, int family);
