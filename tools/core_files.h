@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "sim/programs/sandbox.h"
+#include "sim/programs/supervisor/sandbox.h"
 
 namespace anyrdma::tools {
 

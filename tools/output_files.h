@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "sim/programs/sandbox.h"
+#include "sim/programs/supervisor/sandbox.h"
 
 namespace anyrdma::tools {
 

@@ -1,7 +1,7 @@
 // Ends of programs that a fault plan has caused: they are no failures.
 #pragma once
 
-#include "sim/programs/sandbox.h"
+#include "sim/programs/supervisor/sandbox.h"
 
 namespace anyrdma::sim {
 class Faults;

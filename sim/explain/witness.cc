@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "sim/faults.h"
-#include "sim/programs/process.h"
-#include "sim/programs/sandbox.h"
+#include "sim/programs/process/process.h"
+#include "sim/programs/supervisor/sandbox.h"
 #include "sim/stacks/unwinder.h"
 #include "sim/world.h"
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kProcessors = 2;
 
-/// The time stamp counter counts nanoseconds (sim/programs/thread.cc).
+/// The time stamp counter counts nanoseconds (sim/programs/process/thread.cc).
 constexpr std::string_view kMegahertz = "1000.000";
 
 std::string_view trimmed(std::string_view text) {
@@ -86,7 +86,7 @@ constexpr char kMemoryOfNode[] =
 
 constexpr char kPages[] = "nr_free_pages 1048576\npgpgin 0\npgpgout 0\npswpin 0\npswpout 0\n";
 
-/// It was switched on 1000 s before the world's wall clock begins (sim/programs/clocks.cc).
+/// It was switched on 1000 s before the world's wall clock begins (sim/programs/kernel/clocks.cc).
 constexpr char kStat[] =
     "cpu  0 0 0 200000 0 0 0 0 0 0\n"
     "cpu0 0 0 0 100000 0 0 0 0 0 0\n"

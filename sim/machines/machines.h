@@ -14,8 +14,8 @@
 #include "sim/gateway/gateway.h"
 #include "sim/host.h"
 #include "sim/machines/run_directory.h"
-#include "sim/programs/realms.h"
-#include "sim/programs/sandbox.h"
+#include "sim/programs/kernel/realms.h"
+#include "sim/programs/supervisor/sandbox.h"
 #include "sim/world.h"
 #include "verbs/why_not.h"
 

@@ -7,9 +7,9 @@
 #include <csignal>
 #include <utility>
 
-#include "sim/programs/process.h"
-#include "sim/programs/sandbox.h"
-#include "sim/programs/thread.h"
+#include "sim/programs/process/process.h"
+#include "sim/programs/process/thread.h"
+#include "sim/programs/supervisor/sandbox.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim::debug {

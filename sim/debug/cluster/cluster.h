@@ -19,8 +19,8 @@
 #include "sim/debug/cluster/position.h"
 #include "sim/debug/session/session.h"
 #include "sim/debug/session/target.h"
-#include "sim/programs/debugger.h"
-#include "sim/programs/sandbox.h"
+#include "sim/programs/supervisor/debugger.h"
+#include "sim/programs/supervisor/sandbox.h"
 #include "verbs/time.h"
 
 namespace anyrdma::sim::programs {

@@ -6,8 +6,8 @@
 #include "sim/debug/cluster/destination.h"
 #include "sim/debug/cluster/listing.h"
 #include "sim/host.h"
-#include "sim/programs/process.h"
-#include "sim/programs/sandbox.h"
+#include "sim/programs/process/process.h"
+#include "sim/programs/supervisor/sandbox.h"
 #include "sim/world.h"
 #include "transport/fault/plan/scalars.h"
 

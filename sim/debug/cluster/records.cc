@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "recording/view/story.h"
 #include "sim/debug/cluster/cluster.h"
-#include "sim/programs/sandbox.h"
-#include "sim/programs/thread.h"
+#include "sim/programs/process/thread.h"
+#include "sim/programs/supervisor/sandbox.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim::debug {

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "sim/debug/cluster/cluster.h"
-#include "sim/programs/sandbox.h"
-#include "sim/programs/thread.h"
+#include "sim/programs/process/thread.h"
+#include "sim/programs/supervisor/sandbox.h"
 
 namespace anyrdma::sim::debug {
 

@@ -6,10 +6,10 @@
 
 #include "sim/debug/cluster/cluster.h"
 #include "sim/debug/session/description.h"
-#include "sim/programs/process.h"
-#include "sim/programs/sandbox.h"
-#include "sim/programs/signals.h"
-#include "sim/programs/thread.h"
+#include "sim/programs/kernel/signals.h"
+#include "sim/programs/process/process.h"
+#include "sim/programs/process/thread.h"
+#include "sim/programs/supervisor/sandbox.h"
 #include "sim/tracee/auxiliary_vector.h"
 
 namespace anyrdma::sim::debug {

@@ -9,10 +9,10 @@
 
 #include "sim/debug/core/core_file.h"
 #include "sim/host.h"
-#include "sim/programs/crash.h"
-#include "sim/programs/process.h"
-#include "sim/programs/sandbox.h"
-#include "sim/programs/thread.h"
+#include "sim/programs/process/process.h"
+#include "sim/programs/process/thread.h"
+#include "sim/programs/supervisor/crash.h"
+#include "sim/programs/supervisor/sandbox.h"
 #include "sim/tracee/auxiliary_vector.h"
 #include "sim/tracee/tracee.h"
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "sim/points/mark_call.h"
-#include "sim/programs/process.h"
-#include "sim/programs/sandbox.h"
-#include "sim/programs/system_calls.h"
+#include "sim/programs/process/process.h"
+#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/syscalls/system_calls.h"
 #include "transport/fault/plan/finding_call.h"
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/point_call.h"

@@ -1,7 +1,7 @@
 // Handlers of system calls that belong to no larger subject.
 #pragma once
 
-#include "sim/programs/thread.h"
+#include "sim/programs/process/thread.h"
 
 namespace anyrdma::sim::programs {
 

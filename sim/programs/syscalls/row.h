@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "sim/programs/system_calls.h"
+#include "sim/programs/syscalls/system_calls.h"
 #include "transport/realtime/prompt_call.h"
 
 namespace anyrdma::sim::programs {

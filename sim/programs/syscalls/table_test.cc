@@ -1,5 +1,5 @@
 // The table of system calls knows what the kernel's headers know, and a program gets its answers.
-#include "sim/programs/system_calls.h"
+#include "sim/programs/syscalls/system_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/programs/sandbox.h"
+#include "sim/programs/supervisor/sandbox.h"
 
 namespace anyrdma::sim::programs {
 namespace {

@@ -1,0 +1,90 @@
+#include "sim/programs/io/answered_reading.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <string>
+
+#include "sim/programs/io/chance.h"
+#include "sim/programs/kernel/proc_name.h"
+#include "sim/programs/kernel/told_files.h"
+#include "sim/programs/process/process.h"
+#include "sim/programs/supervisor/sandbox.h"
+
+namespace anyrdma::sim::programs {
+namespace {
+
+/// From its beginning. nullopt: it cannot be read.
+std::optional<std::string> text_of(const Descriptor& descriptor) {
+  constexpr std::size_t kTextMax = 16 << 20;
+  std::string text;
+  std::array<char, 1 << 14> piece;
+  while (text.size() < kTextMax) {
+    const ssize_t size =
+        ::pread(descriptor.get(), piece.data(), piece.size(), static_cast<off_t>(text.size()));
+    if (size < 0) return std::nullopt;
+    if (size == 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(size));
+  }
+  return text;
+}
+
+/// `name`: of a file below /proc, such as /2/status.
+bool is_of(const std::string& name, pid_t process) {
+  const std::string directory = "/" + std::to_string(process) + "/";
+  return name.find(directory) != std::string::npos;
+}
+
+}  // namespace
+
+std::optional<std::vector<iovec>> places_of(Thread& thread, const Call& call) {
+  if (call.number != SYS_readv && call.number != SYS_preadv2)
+    return std::vector<iovec>{{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}};
+  std::vector<iovec> places(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
+  if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(places))))
+    return std::nullopt;
+  return places;
+}
+
+Outcome give(Thread& thread, std::span<const iovec> places, std::span<const std::byte> bytes) {
+  std::size_t done = 0;
+  for (const iovec& place : places) {
+    const auto piece = bytes.subspan(done, std::min(place.iov_len, bytes.size() - done));
+    if (!thread.tracee().write(reinterpret_cast<std::uint64_t>(place.iov_base), piece))
+      return Outcome::answered(-EFAULT);
+    done += piece.size();
+  }
+  return Outcome::answered(static_cast<long>(done));
+}
+
+std::optional<Outcome> read_told(Thread& thread, const Call& call, const Descriptor& descriptor) {
+  const std::string name = name_in_proc(descriptor);
+  if (!is_told(name)) return std::nullopt;
+  const bool moves = call.number != SYS_pread64;
+  const off_t offset = moves ? ::lseek(descriptor.get(), 0, SEEK_CUR) : 0;
+  auto text = text_of(descriptor);
+  if (!text || offset < 0) return std::nullopt;  // the kernel says why
+  const std::string shown = told(name, std::move(*text), thread.sandbox().kernel().numbers,
+                                 is_of(name, thread.process().number));
+  const auto places = places_of(thread, call);
+  if (!places) return Outcome::answered(-EFAULT);
+  const auto begin = std::min(static_cast<std::size_t>(offset), shown.size());
+  const Outcome outcome = give(thread, *places, std::as_bytes(std::span(shown)).subspan(begin));
+  if (moves && outcome.result > 0)
+    (void)::lseek(descriptor.get(), offset + outcome.result, SEEK_SET);
+  return outcome;
+}
+
+Outcome on_pread(Thread& thread, const Call& call) {
+  const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
+  if (!descriptor) return Outcome::made();
+  if (is_random_device(descriptor)) return *read_chance(thread, call, descriptor);
+  return read_told(thread, call, descriptor).value_or(Outcome::made());
+}
+
+}  // namespace anyrdma::sim::programs

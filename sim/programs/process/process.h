@@ -1,0 +1,57 @@
+// A process of a program in the world.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/programs/patching/replaced_code.h"
+#include "sim/programs/process/thread.h"
+#include "sim/programs/shim/shared_clock.h"
+#include "sim/programs/shim/shared_entries.h"
+#include "transport/realtime/descriptor.h"
+
+namespace anyrdma::sim {
+class Host;
+}
+
+namespace anyrdma::sim::programs {
+
+class Program;
+
+/// A process of an unmodified program, owned by the Sandbox. Ended processes are kept until the
+/// world ends.
+struct Process {
+  pid_t pid = 0;
+  pid_t number = 0;           ///< as programs of the host know it
+  Process* parent = nullptr;  ///< null: the sandbox started it
+
+  /// the parent's thread that waits in vfork(2) until this process no longer uses its memory
+  Thread* lender = nullptr;
+  Host* host = nullptr;
+  Program* program = nullptr;  ///< whose output it writes
+  std::string name;            ///< "rping", and "rping.2" for its second process
+  std::string full_name;       ///< unique in the world: "server/rping.2[7]", where 7 is its number
+  Descriptor pidfd;
+  std::vector<std::unique_ptr<Thread>> threads;  ///< all there were
+  std::vector<std::uint64_t> fibers{};           ///< in which these live, by their numbers
+  unsigned threads_made = 0;
+  unsigned children_made = 0;
+  /// the status with which the first thread of the process has ended
+  std::optional<int> last_words{};
+  std::optional<int> status;                 ///< as of wait(2); nullopt: it lives
+  bool awaited = false;                      ///< its end is handled once others have ended, too
+  std::optional<int> end_heard{};            ///< the status of an end that is not handled yet
+  bool waited_for = false;                   ///< by its parent
+  bool crash_told = false;                   ///< SandboxOptions::on_crash has heard of it
+  std::optional<ReplacedCode> code{};        ///< nullopt: it runs no program yet
+  std::shared_ptr<SharedClock> clock{};      ///< null: it asks by system calls
+  std::unique_ptr<SharedEntries> entries{};  ///< null: it has none to leave
+};
+
+}  // namespace anyrdma::sim::programs

@@ -1,0 +1,104 @@
+// How processes of programs end, by a signal or by themselves. The kernel ends the threads of a
+// process in an order of its own, and the processes that one signal kills as well; the world hears
+// of all of them at once, in the order in which they were made.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <span>
+#include <vector>
+
+#include "base/text.h"
+#include "sim/mistakes.h"
+#include "sim/programs/supervisor/sandbox.h"
+
+namespace anyrdma::sim::programs {
+
+void Sandbox::crash(const Host& host) {
+  for (const auto& program : programs_) program->crashed_ |= program->host_ == &host;
+  kill(host);
+  sockets_.on_crash(host);
+}
+
+void Sandbox::kill(const Host& host) {
+  const auto lives = [&host](const auto& process) {
+    return process->host == &host && !process->status;
+  };
+  std::vector<Process*> killed;
+  for (const auto& process : processes_) {
+    if (!lives(process)) continue;
+    ::kill(process->pid, SIGKILL);
+    killed.push_back(process.get());
+  }
+  await_ends(killed);
+}
+
+void Sandbox::await_end(Process& process) {
+  Process* const one = &process;
+  await_ends({&one, 1});
+}
+
+/// In which order the kernel ends them is not to be seen.
+void Sandbox::await_ends(std::span<Process* const> processes) {
+  for (Process* const each : processes) each->awaited = true;
+  for (Process* const each : processes) {
+    while (!each->status && !each->end_heard) {
+      int status = 0;
+      const pid_t tid = ::waitpid(-1, &status, __WALL);
+      if (tid < 0 && errno != EINTR) each->end_heard = SIGKILL;
+      if (tid > 0) on_other(tracee::stop_of(tid, status));
+    }
+  }
+  for (Process* const each : processes) {
+    each->awaited = false;
+    if (each->end_heard) on_process_gone(*each, *each->end_heard);
+  }
+}
+
+void Sandbox::on_thread_gone(Thread& thread, int status) {
+  Process& process = thread.process();
+  if (thread.tracee().tid() == process.pid) process.last_words = status;
+  const bool all = std::all_of(process.threads.begin(), process.threads.end(),
+                               [](const auto& each) { return each->is_over(); });
+  if (all && process.last_words) on_process_gone(process, *process.last_words);
+}
+
+/// The kernel has written the words of the threads that ended.
+void Sandbox::on_words_left(const Process& process) {
+  futexes_.on_thread_gone(process);
+  lock_words_.on_thread_gone(*process.host);
+}
+
+void Sandbox::on_process_gone(Process& process, int status) {
+  if (process.status) return;
+  if (process.awaited) {
+    process.end_heard = status;
+    return;
+  }
+  process.status = status;
+  note_deed();
+  await_lender(process);
+  process.host->processes().forget(process.full_name);
+  if (world_.mistakes() != nullptr) world_.mistakes()->on_end(process.full_name + " ");
+  for (const auto& thread : process.threads) thread->leave();
+  on_words_left(process);
+  process.pidfd.reset();
+  timers_.on_process_gone(process);
+  kernel_.huge_pages.on_process_gone(process);
+  if (process.parent == nullptr) {
+    process.program->status_ = status;
+    read_output();
+    process.host->processes().note_end(process.program->name_, ending_text(status));
+    if (options_.on_end) options_.on_end(*process.program);
+  }
+  if (process.parent != nullptr) {
+    for (const auto& thread : process.parent->threads) {
+      if (thread->waits_for_child()) thread->wake(Woken::kReady);
+    }
+    interrupt_waits();
+  }
+  look();
+}
+
+}  // namespace anyrdma::sim::programs
