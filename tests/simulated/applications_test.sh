@@ -114,20 +114,44 @@ chmod +x "$work/agent" "$work/obey"
 cat >"$work/ring.c" <<'END'
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
+enum { kMany = 1 << 18 };
 int main(int count, char** arguments) {
-  int rank, ranks, sum = 0;
-  MPI_Init(&count, &arguments);
+  int rank, ranks, level, sum = 0, *window;
+  MPI_Win shared;
+  const int on_one_host = count > 1;
+  MPI_Init_thread(&count, &arguments, on_one_host ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (rank != 0) MPI_Recv(&sum, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   ++sum;
   MPI_Send(&sum, 1, MPI_INT, (rank + 1) % ranks, 0, MPI_COMM_WORLD);
   if (rank == 0) MPI_Recv(&sum, 1, MPI_INT, ranks - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  // A megabyte, to which each rank adds its own.
+  int *mine = malloc(kMany * sizeof *mine), *all = malloc(kMany * sizeof *all);
+  for (int i = 0; i < kMany; ++i) mine[i] = rank + i;
+  MPI_Allreduce(mine, all, kMany, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < kMany; ++i)
+    if (all[i] != ranks * (ranks - 1) / 2 + ranks * i) MPI_Abort(MPI_COMM_WORLD, 3);
+  if (on_one_host) {  // over TCP alone, Open MPI 4 has no windows
+    MPI_Win_allocate(sizeof *window, sizeof *window, MPI_INFO_NULL, MPI_COMM_WORLD, &window, &shared);
+    *window = -1;
+    MPI_Win_fence(0, shared);
+    MPI_Put(&rank, 1, MPI_INT, (rank + 1) % ranks, 0, 1, MPI_INT, shared);
+    MPI_Win_fence(0, shared);
+    if (*window != (rank + ranks - 1) % ranks) MPI_Abort(MPI_COMM_WORLD, 4);
+    MPI_Win_free(&shared);
+  }
   if (rank == 0) printf("ring of %d: %d\n", ranks, sum);
   MPI_Finalize();
   return 0;
 }
 END
+
+ring_of() { # COMPILER: of the program that it makes
+  [ -x "$work/ring.$1" ] || "$1" -o "$work/ring.$1" "$work/ring.c" || failures=1
+  echo "$work/ring.$1"
+}
 
 # on_four NAME COMPILER STARTER...: the program of the MPI that has this COMPILER
 on_four() {
@@ -137,8 +161,7 @@ on_four() {
     not_yet "$name" "$compiler is not installed"
     return
   fi
-  [ -x "$work/ring.$compiler" ] || "$compiler" -o "$work/ring.$compiler" "$work/ring.c" || failures=1
-  printf 'share /tmp/orders\nhost a 10.0.0.1\non a %s %s\n' "$*" "$work/ring.$compiler" >"$work/$name.txt"
+  printf 'share /tmp/orders\nhost a 10.0.0.1\non a %s %s\n' "$*" "$(ring_of "$compiler")" >"$work/$name.txt"
   for host in b:2 c:3 d:4; do
     printf 'host %s 10.0.0.%s\non %s %s 10.0.0.%s\n' "${host%:*}" "${host#*:}" "${host%:*}" "$work/obey" "${host#*:}"
   done >>"$work/$name.txt"
@@ -148,10 +171,107 @@ on_four() {
 all=10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4
 says='a/mpi[a-z.]*: ring of 4: 4'
 openmpi="mpirun.openmpi --mca plm_rsh_agent $work/agent --host $all -n 4"
-on_four openmpi_over_tcp mpicc.openmpi "$openmpi" --mca pml ob1 --mca btl self,tcp
-on_four openmpi_over_ucx mpicc.openmpi "$openmpi" --mca pml ucx --mca osc ucx --mca btl '^openib,tcp' \
-  -x UCX_TLS=rc,self -x UCX_NET_DEVICES=anyrdma0:1
+by_tcp='--mca pml ob1 --mca btl self,tcp'
+by_ucx='--mca pml ucx --mca osc ucx --mca btl ^openib,tcp'
+on_four openmpi_over_tcp mpicc.openmpi "$openmpi" "$by_tcp"
+on_four openmpi_over_ucx mpicc.openmpi "$openmpi" "$by_ucx" -x UCX_TLS=rc,self -x UCX_NET_DEVICES=anyrdma0:1
 on_four mpich mpicc.mpich "mpiexec.mpich -launcher rsh -launcher-exec $work/agent -hosts $all -n 4"
+
+# --- MPI on one host, where UCX takes shared memory beside the device
+
+if has mpicc.openmpi; then
+  for ranks in 2 4; do
+    says="here/mpirun[a-z.]*: ring of $ranks: $ranks"
+    starter="mpirun.openmpi --oversubscribe -n $ranks"
+    alike "openmpi_of_${ranks}_over_tcp" "$starter $by_tcp $(ring_of mpicc.openmpi) on_one_host"
+    alike "openmpi_of_${ranks}_over_ucx" "$starter $by_ucx $(ring_of mpicc.openmpi) on_one_host"
+  done
+else
+  not_yet openmpi_on_one_host 'mpicc.openmpi is not installed'
+fi
+
+# --- UCX as it chooses for itself, with threads, and with sleeping instead of polling
+
+says='client1/ucx_perftest: Final: +(100|20) '
+ucx_perftest=$(ucx_perftest_by_itself)
+ucx_client="$ucx_perftest -n 100 -w 10 $s -t"
+apart ucx "$ucx_perftest" "$ucx_client tag_lat"
+apart ucx_of_much "$ucx_perftest" "$ucx_client tag_bw -s 65536"
+apart ucx_with_threads "$ucx_perftest" "$ucx_client tag_lat -T 4 -n 20 -w 2 -M multi"
+apart ucx_with_threads_in_turns "$ucx_perftest" "$ucx_client tag_bw -T 2 -n 20 -w 2 -M serialized"
+# UCX does not look once more after it has asked for an event. What arrives between its last look and the request
+# wakes nobody by the rules of verbs (docs/found.md). Where calls take next to no time, nothing arrives there.
+settings=(--call-cost 1ns)
+apart ucx_with_wakeup "$ucx_perftest" "$ucx_client tag_lat -E sleep"
+UCX_TLS=rc UCX_NET_DEVICES=anyrdma0:1 apart ucx_rc_with_wakeup "$ucx_perftest" "$ucx_client tag_lat -E sleep"
+settings=()
+UCX_TLS=ud UCX_NET_DEVICES=anyrdma0:1 apart ucx_ud_with_wakeup "$ucx_perftest" "$ucx_client tag_lat -E sleep"
+
+# --- a disk by iSER
+
+disk=iqn.2026-01.org.example:disk
+cat >"$work/disk.sh" <<END
+head -c 1M /dev/zero >/tmp/disk
+/usr/sbin/tgtd -f --iser pool_sz_mb=16 &
+until /usr/sbin/tgtadm --lld iser --mode sys --op show >/dev/null 2>&1; do sleep 0.1; done
+/usr/sbin/tgtadm --lld iser --mode target --op new --tid 1 -T $disk
+/usr/sbin/tgtadm --lld iser --mode logicalunit --op new --tid 1 --lun 1 -b /tmp/disk
+# Up to 1.0.94, a target by iSER wants to know both the address and the name of who comes.
+/usr/sbin/tgtadm --lld iser --mode target --op bind --tid 1 -I ALL
+for name in inq readcapacity16 own; do
+  /usr/sbin/tgtadm --lld iser --mode target --op bind --tid 1 -Q iqn.2007-10.com.github:sahlberg:libiscsi:iscsi-\$name
+done
+wait
+END
+cat >"$work/blocks.c" <<'END'
+#include <iscsi/iscsi.h>
+#include <iscsi/scsi-lowlevel.h>
+#include <stdio.h>
+#include <string.h>
+enum { kBlock = 512, kBlocks = 128 };
+static unsigned char text[kBlock * kBlocks];
+static int fail(struct iscsi_context* iscsi, const char* what) {
+  printf("%s: %s\n", what, iscsi_get_error(iscsi));
+  return 1;
+}
+int main(int count, char** arguments) {
+  struct iscsi_context* iscsi = iscsi_create_context("iqn.2007-10.com.github:sahlberg:libiscsi:iscsi-own");
+  struct iscsi_url* url = count > 1 ? iscsi_parse_full_url(iscsi, arguments[1]) : NULL;
+  if (url == NULL || iscsi_init_transport(iscsi, url->transport) != 0) return fail(iscsi, "the address");
+  iscsi_set_session_type(iscsi, ISCSI_SESSION_NORMAL);
+  if (iscsi_full_connect_sync(iscsi, url->portal, url->lun) != 0) return fail(iscsi, "the connection");
+  for (unsigned i = 0; i < sizeof text; ++i) text[i] = (unsigned char)(i * 7 + i / kBlock);
+  struct scsi_task* task = iscsi_write10_sync(iscsi, url->lun, 64, text, sizeof text, kBlock, 0, 0, 0, 0, 0);
+  if (task == NULL || task->status != SCSI_STATUS_GOOD) return fail(iscsi, "writing");
+  scsi_free_scsi_task(task);
+  task = iscsi_read10_sync(iscsi, url->lun, 64, sizeof text, kBlock, 0, 0, 0, 0, 0);
+  if (task == NULL || task->status != SCSI_STATUS_GOOD) return fail(iscsi, "reading");
+  if (task->datain.size != sizeof text || memcmp(task->datain.data, text, sizeof text) != 0)
+    return fail(iscsi, "what was read is not what was written");
+  printf("%d blocks read as written\n", kBlocks);
+  scsi_free_scsi_task(task);
+  iscsi_logout_sync(iscsi);
+  iscsi_destroy_context(iscsi);
+  return 0;
+}
+END
+# The package tgt would start a server of the machine, so ./dev does not install it, nor what is only for it.
+if [ ! -x /usr/sbin/tgtd ] || ! has iscsi-inq; then
+  not_yet iser_target 'tgt and libiscsi-bin are not installed'
+else
+  settings=(--background server "sh $work/disk.sh")
+  says='client1/sh: Vendor:IET'
+  apart iser_inquiry true "sh -c 'sleep 1; exec iscsi-inq iser://$s/$disk/1'"
+  says='client1/sh: .*size:1048576'
+  apart iser_capacity true "sh -c 'sleep 1; exec iscsi-readcapacity16 iser://$s/$disk/1'"
+  if gcc -o "$work/blocks" "$work/blocks.c" -liscsi 2>/dev/null; then
+    says='client1/sh: 128 blocks read as written'
+    apart iser_blocks true "sh -c 'sleep 1; exec $work/blocks iser://$s/$disk/1'"
+  else
+    not_yet iser_blocks 'libiscsi-dev is not installed'
+  fi
+  settings=()
+fi
 
 # --- a machine that moves
 

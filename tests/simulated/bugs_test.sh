@@ -45,6 +45,12 @@ else
   not_yet rxm_flushed 'no network namespace can be had here'
 fi
 
+if [ "$(ucx_perftest_by_itself)" = ucx_perftest ]; then
+  found ucx_wakeup ucx_perftest 100 fifo 1 '^deadlock: no event is pending' 'ucp_worker_wait'
+else
+  not_yet ucx_wakeup 'this ucx_perftest has other options'
+fi
+
 # What thousands of runs are made with (docs/found.md): a few of them end, and say nothing of ours.
 if is_mine && [ -z "$(missing rping)" ]; then
   echo '  rping_faults'
