@@ -2,7 +2,7 @@
 # What `anyrdma sim` says of what cannot be, and programs that do what programs better do not.
 . tests/simulated/lib.sh
 
-odd=sim/programs/odd
+odd=sim/programs/supervisor/odd
 
 # refuses NAME STATUS SENTENCE OPTION...: it ends like that, and says so in one line
 refuses() {

@@ -58,28 +58,47 @@ ROOMS = {
     "sim/tracee": ["verbs", "transport/realtime", "transport/soft", "sim/tracee"],
     "sim/stacks": ["sim/stacks"],
     "sim/instructions": ["sim/instructions"],
-    "sim/debug/core": ["verbs", "transport/realtime", "sim", "sim/programs", "sim/tracee", "sim/debug/core"],
+    "sim/debug/core": ["verbs", "transport/realtime", "sim", "sim/programs/process",
+                       "sim/programs/supervisor", "sim/tracee", "sim/debug/core"],
     "sim/debug/protocol": ["sim/debug/protocol"],
     "sim/debug/session": ["verbs", "transport/realtime", "sim/debug/protocol", "sim/debug/session"],
     "sim/debug/cluster": ["verbs", "transport/fault/plan", "transport/soft", "recording",
-                          "recording/view", "sim", "sim/programs", "base", "sim/tracee", "sim/debug/protocol", "sim/debug/session",
+                          "recording/view", "sim", "sim/programs/kernel", "sim/programs/process",
+                          "sim/programs/supervisor", "base", "sim/tracee", "sim/debug/protocol",
+                          "sim/debug/session",
                           "sim/debug/cluster"],
     "sim/fuzz": ["verbs", "recording", "check", "sim", "sim/debug/protocol", "sim/debug/session",
                  "sim/debug/cluster", "sim/debug/core", "recording/packets", "sim/points", "sim/fuzz"],
     "sim/points": ["transport/fault/plan", "transport/realtime", "sim/points"],
-    "sim/explain": ["verbs", "recording/view", "sim", "sim/programs", "sim/stacks", "base",
+    "sim/explain": ["verbs", "recording/view", "sim", "sim/programs/process",
+                    "sim/programs/supervisor", "sim/stacks", "base",
                     "sim/explain"],
     "sim/tcp": ["verbs", "sim/tcp"],
-    "sim/programs": ["verbs", "verbs/soft", "transport/soft", "transport/realtime",
-                     "transport/fault/plan", "recording", "sim", "sim/instructions", "recording/packets",
-                     "sim/points",
-                     "sim/stacks", "sim/tcp",
-                     "base", "sim/tracee", "sim/programs"],
+    "sim/programs/patching": ["verbs", "transport/realtime", "sim/instructions", "sim/tracee",
+                              "sim/programs/patching"],
+    "sim/programs/shim": ["verbs", "transport/realtime", "recording", "sim", "sim/points",
+                          "sim/programs/shim"],
+    "sim/programs/process": ["verbs", "transport/realtime", "sim", "sim/tracee",
+                             "sim/programs/patching", "sim/programs/shim", "sim/programs/process"],
+    "sim/programs/kernel": ["verbs", "transport/realtime", "sim", "sim/tracee",
+                            "sim/programs/process", "sim/programs/kernel"],
+    "sim/programs/io": ["sim/programs/process", "sim/programs/kernel", "sim/programs/io"],
+    "sim/programs/net": ["verbs", "verbs/soft", "transport/realtime", "transport/soft",
+                         "recording/packets", "sim", "sim/tcp", "sim/programs/process",
+                         "sim/programs/kernel", "sim/programs/io", "sim/programs/net"],
+    "sim/programs/syscalls": ["base", "transport/realtime", "transport/fault/plan", "sim",
+                              "sim/points", "sim/stacks", "sim/tracee", "sim/programs/process",
+                              "sim/programs/kernel", "sim/programs/io", "sim/programs/net",
+                              "sim/programs/syscalls"],
+    "sim/programs/supervisor": ["base", "verbs", "transport/realtime", "sim", "sim/points",
+                                "sim/stacks", "sim/tracee", "sim/programs/patching",
+                                "sim/programs/process", "sim/programs/kernel", "sim/programs/net",
+                                "sim/programs/syscalls", "sim/programs/supervisor"],
     "sim/gateway": ["verbs", "verbs/wire", "verbs/nodes", "verbs/soft", "transport", "transport/ibcm",
                     "transport/soft", "transport/fabric", "transport/fabric/rendezvous", "sim",
                     "sim/gateway"],
     "sim/machines": ["verbs", "transport/fault/plan", "transport/soft", "sim", "sim/gateway",
-                     "sim/programs", "base", "sim/machines"],
+                     "sim/programs/kernel", "sim/programs/supervisor", "base", "sim/machines"],
     "page": ["page"],
     "tools": None,
     "tests": None,
@@ -114,6 +133,9 @@ TEST_EXTRA = {
     "transport/udp": ["cm"],
     "sim": ["examples", "transport/testing", "recording/page", "recording/view"],
     "sim/stacks": ["sim/tracee"],
+    "sim/programs/kernel": ["sim/programs/supervisor"],
+    "sim/programs/net": ["verbs/soft"],
+    "sim/programs/syscalls": ["sim/programs/supervisor"],
     "sim/gateway": ["cm", "transport/realtime", "transport/station"],
 }
 
@@ -121,11 +143,8 @@ TEST_EXTRA = {
 SANS_IO = ["verbs", "verbs/nodes", "verbs/soft", "verbs/wire", "transport", "transport/ibcm", "transport/soft",
            "transport/fault", "transport/fault/plan", "cm"]
 
-# Folders that still include each other.
-CIRCLES_LEFT = "sim/programs/"
-
-# Top-level rooms whose subfolders are rooms of their own: a new one needs a row above.
-SPLIT = ["transport", "verbs"]
+# Folders whose subfolders are rooms of their own: a new one needs a row above.
+SPLIT = ["sim/programs", "transport", "verbs"]
 
 
 def is_test(path):
@@ -149,9 +168,13 @@ def floor_of(path):
 
 
 def is_unlisted(path):
-    """A file in a folder of a split room that the table does not know."""
-    parts = path.split("/")
-    return len(parts) > 2 and parts[0] in SPLIT and "/".join(parts[:2]) not in ROOMS
+    """A file of a split room that is in no folder of the table."""
+    for room in SPLIT:
+        below = path.removeprefix(room + "/").split("/")
+        folder = f"{room}/{below[0]}" if len(below) > 1 else room
+        if path.startswith(room + "/") and folder not in ROOMS:
+            return True
+    return False
 
 
 def room_of(path):

@@ -33,6 +33,13 @@ class Rules(unittest.TestCase):
         self.clean("cm/id_test.cc", '#include "transport/testing/mock_transport.h"\n')
         self.clean("tools/run.cc", '#include "transport/fabric/fabric.h"\n')
 
+    def test_the_rooms_of_programs_have_arrows_in_one_direction(self):
+        include = '#include "sim/programs/{}.h"\n'.format
+        self.caught("sim/programs/process/thread.cc", include("supervisor/sandbox"), "arrow")
+        self.caught("sim/programs/io/descriptors.cc", include("net/sockets"), "arrow")
+        self.caught("sim/programs/net/sockets.cc", include("syscalls/system_calls"), "arrow")
+        self.clean("sim/programs/supervisor/turns.cc", include("process/thread"))
+
     def test_an_include_of_a_higher_floor_is_caught(self):
         self.caught("transport/realtime/fork.cc", '#include "sim/world.h"\n', "arrow up")
         self.caught("recording/writer.cc", '#include "check/ledger.h"\n', "arrow up")
@@ -49,6 +56,9 @@ class Rules(unittest.TestCase):
     def test_a_room_that_the_table_does_not_know_is_caught(self):
         self.caught("transport/pigeon/pigeon.cc", "\n", "new room")
         self.clean("transport/fault/fault.cc", "\n")
+        self.caught("sim/programs/odds/odd.cc", "\n", "new room")
+        self.caught("sim/programs/odd.h", "#pragma once\n", "new room")
+        self.clean("sim/programs/net/sockets.cc", "\n")
 
     def test_a_clock_a_thread_and_asio_are_caught_in_a_core(self):
         self.caught("cm/id.cc", "auto t = std::chrono::steady_clock::now();\n", "pure core")
@@ -97,6 +107,7 @@ class Rules(unittest.TestCase):
         tail = " private:\n  int h();\n  int i_ = 0;\n};\n"
         self.clean("sim/host.h", head + functions + "  int j{};\n" + tail)
         self.caught("sim/host.h", head + functions + "  int k(int);\n" + tail, "41 public")
+        self.caught("sim/programs/net/sockets.h", head + functions + tail, "more than 30")
         self.clean("cm/id.h", head + functions + "  int k(int);\n" + tail)
 
     def test_unfinished_work_is_caught(self):

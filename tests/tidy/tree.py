@@ -87,8 +87,6 @@ def circles(root, paths):
             back = way(includes, target, folder)
             if back is None or frozenset(back) in seen:
                 continue
-            if all(each.startswith(rooms.CIRCLES_LEFT) for each in back):
-                continue
             seen.add(frozenset(back))
             files = [includes[a][b] for a, b in zip(back, back[1:])]
             yield includes[folder][target], 1, (

@@ -71,7 +71,9 @@ std::string Cluster::auxiliary_vector(std::int64_t process) {
 
 void Cluster::kill(std::int64_t process) {
   const Debuggee* const it = find(process);
-  if (it != nullptr) programs::send_signal(*sandbox_, *it->process, 0, SIGKILL);
+  if (it == nullptr) return;
+  programs::Process& killed = *it->process;
+  programs::send_signal(killed.threads.front()->supervisor(), killed, 0, SIGKILL);
 }
 
 void Cluster::detach(std::int64_t process) {

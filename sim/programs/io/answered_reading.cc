@@ -11,10 +11,11 @@
 #include <string>
 
 #include "sim/programs/io/chance.h"
+#include "sim/programs/kernel/kernel.h"
 #include "sim/programs/kernel/proc_name.h"
 #include "sim/programs/kernel/told_files.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -69,7 +70,7 @@ std::optional<Outcome> read_told(Thread& thread, const Call& call, const Descrip
   const off_t offset = moves ? ::lseek(descriptor.get(), 0, SEEK_CUR) : 0;
   auto text = text_of(descriptor);
   if (!text || offset < 0) return std::nullopt;  // the kernel says why
-  const std::string shown = told(name, std::move(*text), thread.sandbox().kernel().numbers,
+  const std::string shown = told(name, std::move(*text), thread.supervisor().kernel().numbers,
                                  is_of(name, thread.process().number));
   const auto places = places_of(thread, call);
   if (!places) return Outcome::answered(-EFAULT);

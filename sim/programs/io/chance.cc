@@ -16,7 +16,7 @@
 
 #include "sim/programs/io/answered_reading.h"
 #include "sim/programs/kernel/proc_name.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -26,7 +26,7 @@ constexpr std::uint64_t kAtOnce = 1 << 20;
 
 std::vector<std::byte> draw(Thread& thread, std::uint64_t length) {
   std::vector<std::byte> bytes(length);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(thread.sandbox().random().next());
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(thread.supervisor().random().next());
   return bytes;
 }
 

@@ -20,11 +20,13 @@
 #include "sim/programs/io/in_pieces.h"
 #include "sim/programs/io/parts.h"
 #include "sim/programs/io/signal_descriptors.h"
+#include "sim/programs/io/socket_state.h"
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/signals.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
-#include "sim/programs/syscalls/surroundings.h"
+#include "sim/programs/process/repeated_call.h"
+#include "sim/programs/process/signal_state.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -49,7 +51,7 @@ std::vector<Watched> alone(const Thread& thread, Descriptor descriptor, short ev
 /// A call that does not wait, whatever there is.
 Outcome at_once(Thread& thread, const std::vector<Watched>& watched) {
   if (any_ready(thread, watched)) {
-    thread.note_found();
+    thread.idleness().note_found();
   } else if (!thread.look_in_vain()) {
     return Outcome::over();
   }
@@ -60,8 +62,8 @@ Outcome once_readable(Thread& thread, Descriptor descriptor, std::uint64_t flags
   const bool patient = (flags & MSG_DONTWAIT) == 0 && waits(descriptor.get());
   auto watched = alone(thread, std::move(descriptor), POLLIN);
   if (!patient || any_ready(thread, watched)) return at_once(thread, watched);
-  const auto deadline =
-      thread.sandbox().sockets().deadline_of(thread, watched.front().descriptor, SO_RCVTIMEO);
+  const auto deadline = thread.supervisor().socket_state().deadline_of(
+      thread, watched.front().descriptor, SO_RCVTIMEO);
   const Woken woken = thread.wait_for(std::move(watched), "something to read", deadline);
   if (woken == Woken::kTimeout) return Outcome::answered(-EAGAIN);
   return woken == Woken::kOver ? Outcome::over() : Outcome::made();
@@ -89,8 +91,8 @@ std::optional<long> write_without_waiting(Thread& thread, int fd) {
 Woken wait_for_room(Thread& thread, std::uint64_t fd) {
   auto watched = alone(thread, thread.borrow(static_cast<int>(fd)), POLLOUT);
   if (any_ready(thread, watched)) return Woken::kReady;
-  const auto deadline =
-      thread.sandbox().sockets().deadline_of(thread, watched.front().descriptor, SO_SNDTIMEO);
+  const auto deadline = thread.supervisor().socket_state().deadline_of(
+      thread, watched.front().descriptor, SO_SNDTIMEO);
   return thread.wait_for(std::move(watched), "room to write", deadline);
 }
 
@@ -146,12 +148,12 @@ Outcome write_in_pieces(Thread& thread, const Call& call, int fd) {
 /// `length`: nullopt where the call does not say it in an argument.
 Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length,
                 std::uint64_t flags) {
-  thread.sandbox().note_deed();
+  thread.supervisor().note_deed();
   Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   if (!descriptor) return Outcome::made();
-  if (const int error = thread.sandbox().sockets().take_failure(descriptor); error != 0)
+  if (const int error = thread.supervisor().socket_state().take_failure(descriptor); error != 0)
     return Outcome::answered(-error);
-  if (thread.sandbox().sockets().loses(descriptor)) {
+  if (thread.supervisor().socket_state().loses(descriptor)) {
     const auto bytes = length ? call.arguments[*length] : length_of_parts(thread, call);
     return Outcome::answered(static_cast<long>(bytes));
   }
@@ -161,7 +163,7 @@ Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length
   if (woken == Woken::kOver) return Outcome::over();
   if (woken == Woken::kSignal) return Outcome::made();
   if (woken == Woken::kTimeout) return Outcome::answered(-EAGAIN);
-  if (const int error = thread.sandbox().sockets().take_failure(descriptor); error != 0)
+  if (const int error = thread.supervisor().socket_state().take_failure(descriptor); error != 0)
     return Outcome::answered(-error);
   if (length && call.arguments[*length] <= kTakenAtOnce) return Outcome::made();
   struct stat about {};

@@ -17,56 +17,26 @@
 #include <vector>
 
 #include "sim/programs/io/parts.h"
+#include "sim/programs/io/socket_state.h"
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/signals.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/repeated_call.h"
+#include "sim/programs/process/signal_state.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
-
-void set_arguments(Thread& thread, const Call& call) {
-  for (unsigned i = 0; i < call.arguments.size(); ++i)
-    thread.tracee().set_argument(i, call.arguments[i]);
-}
 
 Woken wait_to_receive(Thread& thread, const Descriptor& descriptor) {
   std::vector<Watched> watched;
   watched.push_back({Descriptor(::fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 0)), POLLIN});
   if (any_ready(thread, watched)) return Woken::kReady;
-  return thread.wait_for(std::move(watched), "something to read",
-                         thread.sandbox().sockets().deadline_of(thread, descriptor, SO_RCVTIMEO));
+  return thread.wait_for(
+      std::move(watched), "something to read",
+      thread.supervisor().socket_state().deadline_of(thread, descriptor, SO_RCVTIMEO));
 }
 
 }  // namespace
-
-bool make_again(Thread& thread, const Call& call) {
-  thread.tracee().repeat(call);
-  for (int signal = 0;;) {
-    const tracee::Stop stop = thread.sandbox().run(thread, signal);
-    thread.sandbox().close_pages();
-    if (stop.kind == tracee::StopKind::kCall) return true;
-    const bool ignored = stop.kind == tracee::StopKind::kSignal && ignores(thread, stop.detail);
-    signal = ignored ? stop.detail : 0;
-    if (ignored || stop.kind == tracee::StopKind::kStarted) continue;
-    thread.handle(stop);
-    return false;
-  }
-}
-
-Outcome returned(Thread& thread, const Call& call, long result) {
-  set_arguments(thread, call);
-  thread.tracee().set_result(result);
-  return Outcome::made();
-}
-
-Outcome abandoned(Thread& thread, const Call& call, long result) {
-  constexpr unsigned kSystemCallBytes = 2;
-  auto registers = thread.is_over() ? std::nullopt : thread.tracee().registers();
-  if (!registers) return Outcome::over();
-  registers->rip += kSystemCallBytes;
-  thread.tracee().set_registers(*registers);
-  return returned(thread, call, result);
-}
 
 bool takes_all(const Descriptor& descriptor, std::uint64_t flags) {
   int type = 0;

@@ -8,18 +8,6 @@
 
 namespace anyrdma::sim::programs {
 
-/// Call after a system call of the thread has returned: brings the thread to the beginning of
-/// `call`. Returns false if the thread has ended, or has stopped for another reason such as a
-/// signal, which was handled.
-[[nodiscard]] bool make_again(Thread& thread, const Call& call);
-
-/// Returns the outcome of a call after its last piece: the thread's registers contain the arguments
-/// of the original call again, and `result`.
-[[nodiscard]] Outcome returned(Thread& thread, const Call& call, long result);
-
-/// The same after make_again has said no.
-[[nodiscard]] Outcome abandoned(Thread& thread, const Call& call, long result);
-
 /// Whether a call may wait for more than one piece: recvfrom(2) or recvmsg(2) on a stream with
 /// MSG_WAITALL and without MSG_PEEK.
 [[nodiscard]] bool takes_all(const Descriptor& descriptor, std::uint64_t flags);

@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "sim/programs/io/in_pieces.h"
-#include "sim/programs/kernel/signals.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/kernel/kernel.h"
+#include "sim/programs/process/repeated_call.h"
+#include "sim/programs/process/signal_state.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -58,7 +59,8 @@ std::vector<Member> members_of(const Descriptor& set) {
 
 Watched watch(const Thread& thread, Descriptor descriptor, short events) {
   Watched watched{std::move(descriptor), events};
-  if (!thread.sandbox().knows_signal_descriptors() || (events & POLLIN) == 0) return watched;
+  if (!thread.supervisor().kernel().has_signal_descriptors || (events & POLLIN) == 0)
+    return watched;
   watched.signals = signals_of(watched.descriptor);
   for (const Member& each : members_of(watched.descriptor)) {
     if ((each.events & EPOLLIN) != 0) watched.signals |= signals_of(thread.borrow(each.fd));
@@ -90,7 +92,7 @@ bool put_signals_back(Thread& thread, const Call& call, const Descriptor& set,
 }
 
 Outcome on_signalfd(Thread& thread, const Call& /*call*/) {
-  thread.sandbox().note_signal_descriptors();
+  thread.supervisor().kernel().has_signal_descriptors = true;
   return Outcome::made();
 }
 

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 #include "transport/realtime/own_clock.h"
 
 namespace anyrdma::sim::programs {
@@ -23,12 +23,12 @@ constexpr long kTicksPerSecond = 100;
 
 /// A look at the clock takes time, or who waits for the clock would wait for ever.
 bool look(Thread& thread) {
-  return thread.spend(thread.cost_of_look());
+  return thread.spend(thread.idleness().look());
 }
 
 /// The same for a reading of anyrdma's libraries, which says nothing about the program.
 bool look_for_library(Thread& thread) {
-  return thread.spend(thread.sandbox().options().call_cost);
+  return thread.spend(thread.supervisor().call_cost());
 }
 
 template <class Value>
@@ -38,7 +38,7 @@ Outcome give(Thread& thread, std::uint64_t address, const Value& value, long res
 }
 
 Outcome sleep_until(Thread& thread, Instant end, std::uint64_t rest_at, bool absolute) {
-  const Sandbox::Sleeper sleeper(thread.sandbox());
+  const Sleeper sleeper(thread.supervisor());
   switch (thread.wait("time to pass (it sleeps)", end)) {
     case Woken::kOver:
       return Outcome::over();
@@ -76,7 +76,7 @@ std::optional<Duration> reading_of(const Thread& thread, clockid_t clock) {
     case CLOCK_REALTIME:
     case CLOCK_REALTIME_COARSE:
     case CLOCK_TAI:
-      return thread.sandbox().options().wall_clock + age;
+      return thread.supervisor().wall_clock() + age;
     case CLOCK_MONOTONIC:
     case CLOCK_MONOTONIC_RAW:
     case CLOCK_MONOTONIC_COARSE:

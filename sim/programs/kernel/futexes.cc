@@ -11,8 +11,9 @@
 #include <string>
 
 #include "sim/programs/kernel/clocks.h"
+#include "sim/programs/kernel/kernel.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -135,12 +136,12 @@ Outcome Futexes::call(Thread& thread, const Call& call) {
     case FUTEX_LOCK_PI:
     case FUTEX_LOCK_PI2:
     case FUTEX_TRYLOCK_PI:
-      return thread.sandbox().lock_words().lock(thread, call);
+      return thread.supervisor().kernel().lock_words.lock(thread, call);
     case FUTEX_UNLOCK_PI:
-      return thread.sandbox().lock_words().unlock(thread, call);
+      return thread.supervisor().kernel().lock_words.unlock(thread, call);
     default:
-      thread.sandbox().remark("futex operation " + std::to_string(operation) +
-                              " is not supported: it fails with ENOSYS");
+      thread.supervisor().remark("futex operation " + std::to_string(operation) +
+                                 " is not supported: it fails with ENOSYS");
       return Outcome::answered(-ENOSYS);
   }
 }

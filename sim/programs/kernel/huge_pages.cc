@@ -15,9 +15,10 @@
 #include <optional>
 #include <string>
 
-#include "sim/programs/io/in_pieces.h"
+#include "sim/host.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/repeated_call.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -113,7 +114,7 @@ Outcome HugePages::on_mmap(Thread& thread, const Call& call) {
 }
 
 Outcome HugePages::on_shmget(Thread& thread, const Call& call) {
-  sandbox_.note_objects(*thread.process().host);
+  supervisor_.note_objects(*thread.process().host);
   if ((call.arguments[2] & SHM_HUGETLB) == 0) return Outcome::made();
   const std::uint64_t bytes = aligned(call.arguments[1]);
   const bool asks = bytes != 0 && bytes >= call.arguments[1];
@@ -146,7 +147,7 @@ Outcome HugePages::on_shmctl(Thread& thread, const Call& call) {
 }
 
 Outcome HugePages::on_memfd_create(Thread& thread, const Call& call) {
-  if (!asks_for_our_size(call.arguments[1]) || sandbox_.options().huge_pages == 0)
+  if (!asks_for_our_size(call.arguments[1]) || options_.pages == 0)
     return Outcome::answered(-ENOMEM);
   Call plain = call;
   plain.arguments[1] &= ~(MFD_HUGETLB | kSizeBits);
@@ -171,7 +172,7 @@ bool HugePages::is_huge(const Descriptor& descriptor) const {
 }
 
 bool HugePages::has_room(const Thread& thread, std::uint64_t bytes) {
-  const std::uint64_t all = sandbox_.options().huge_pages * kBytes;
+  const std::uint64_t all = options_.pages * kBytes;
   const std::uint64_t used = used_on(*thread.process().host);
   return used <= all && bytes <= all - used;
 }
@@ -204,10 +205,10 @@ std::uint64_t HugePages::used_on(const Host& host) {
 }
 
 void HugePages::tell(const Host& host) {
-  if (!sandbox_.options().on_huge_pages) return;
+  if (!options_.on_change) return;
   const std::uint64_t used = used_on(host) / kBytes;
-  const std::uint64_t all = sandbox_.options().huge_pages;
-  sandbox_.options().on_huge_pages(host, static_cast<unsigned>(all - std::min(all, used)));
+  const std::uint64_t all = options_.pages;
+  options_.on_change(host, static_cast<unsigned>(all - std::min(all, used)));
 }
 
 }  // namespace anyrdma::sim::programs

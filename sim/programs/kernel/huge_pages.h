@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,15 +19,22 @@ class Host;
 
 namespace anyrdma::sim::programs {
 
-/// The pools of huge pages of all hosts in a world. Each host has SandboxOptions::huge_pages pages
+/// The pools of huge pages of all hosts in a world. Each host has Options::pages pages
 /// of 2 MiB. A request for more, or for pages of 1 GiB, fails with ENOMEM. Pages are counted when
 /// they are mapped, and are free again when they are unmapped or their process has ended. Used
-/// by the thread of the sandbox only.
+/// by the thread that runs the world.
 class HugePages {
  public:
   static constexpr std::uint64_t kBytes = 2 << 20;  ///< of a page
 
-  explicit HugePages(Sandbox& sandbox) : sandbox_(sandbox) {}
+  struct Options {
+    unsigned pages = 0;  ///< of each host
+    /// Called when the number of free pages of a host may have changed. May be empty.
+    std::function<void(const Host&, unsigned free)> on_change{};
+  };
+
+  HugePages(Supervisor& supervisor, Options options)
+      : supervisor_(supervisor), options_(std::move(options)) {}
 
   [[nodiscard]] Outcome on_mmap(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_shmget(Thread& thread, const Call& call);
@@ -52,7 +60,8 @@ class HugePages {
   [[nodiscard]] std::uint64_t used_on(const Host& host);
   void tell(const Host& host);
 
-  Sandbox& sandbox_;
+  Supervisor& supervisor_;
+  Options options_;
   std::vector<Range> ranges_;                                    ///< that were mapped
   std::map<std::pair<const Host*, int>, std::uint64_t> shared_;  ///< bytes, by System V id
   std::set<std::pair<dev_t, ino_t>> files_;                      ///< of memfd_create(2)

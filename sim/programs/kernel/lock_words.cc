@@ -8,9 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "sim/host.h"
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -22,9 +23,9 @@ std::uint32_t number_of(const Thread& thread) {
 /// Whether the thread that has it by its word is there, in whatever process of the host.
 bool is_owned(const Thread& asks, std::uint32_t word) {
   const auto owner = static_cast<pid_t>(word & FUTEX_TID_MASK);
-  return std::ranges::any_of(asks.sandbox().processes(), [&](const auto& process) {
+  return std::ranges::any_of(asks.supervisor().processes(), [&](const auto& process) {
     return process->host == asks.process().host && !process->status &&
-           Sandbox::find_thread(*process, owner) != nullptr;
+           find_thread(*process, owner) != nullptr;
   });
 }
 

@@ -12,42 +12,11 @@
 
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/signal_state.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
-
-constexpr std::uint64_t bit_of(int signal) {
-  return std::uint64_t{1} << (signal - 1);
-}
-
-constexpr std::uint64_t kIgnoredByDefault =
-    bit_of(SIGCHLD) | bit_of(SIGURG) | bit_of(SIGWINCH) | bit_of(SIGCONT);
-
-/// The kernel's account of a thread's signals.
-struct Account {
-  std::uint64_t pending = 0;  ///< for it or for any thread
-  std::uint64_t blocked = 0;
-  std::uint64_t ignored = 0;
-  std::uint64_t caught = 0;
-
-  [[nodiscard]] std::uint64_t without_effect() const {
-    return ignored | (kIgnoredByDefault & ~caught);
-  }
-};
-
-Account account_of(pid_t tid) {
-  Account account;
-  std::ifstream status("/proc/" + std::to_string(tid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    const auto mask = [&] { return std::stoull(line.substr(line.find('\t') + 1), nullptr, 16); };
-    if (line.starts_with("SigPnd:") || line.starts_with("ShdPnd:")) account.pending |= mask();
-    if (line.starts_with("SigBlk:")) account.blocked = mask();
-    if (line.starts_with("SigIgn:")) account.ignored = mask();
-    if (line.starts_with("SigCgt:")) account.caught = mask();
-  }
-  return account;
-}
 
 /// Of kill(2), whose `target` may be a group.
 bool is_meant(const Process& process, const Process& sender, pid_t target) {
@@ -55,7 +24,7 @@ bool is_meant(const Process& process, const Process& sender, pid_t target) {
   if (target > 0) return process.number == target;
   const pid_t group = ::getpgid(process.pid);
   if (target == 0) return group == ::getpgid(sender.pid);
-  const auto& all = sender.threads.front()->sandbox().processes();
+  const auto& all = sender.threads.front()->supervisor().processes();
   return std::any_of(all.begin(), all.end(), [&](const auto& each) {
     return each->host == sender.host && each->number == -target && each->pid == group;
   });
@@ -70,10 +39,10 @@ std::vector<Process*> killed_by(const Thread& thread, const Call& call) {
   const pid_t pid =
       by_descriptor ? process_of_descriptor(thread, static_cast<int>(call.arguments[0])) : 0;
   std::vector<Process*> all;
-  for (const auto& each : thread.sandbox().processes()) {
+  for (const auto& each : thread.supervisor().processes()) {
     if (each->status || each->host != thread.process().host) continue;
     const bool meant = by_descriptor              ? each->pid == pid
-                       : call.number == SYS_tkill ? Sandbox::find_thread(*each, target) != nullptr
+                       : call.number == SYS_tkill ? find_thread(*each, target) != nullptr
                        : call.number == SYS_kill  ? is_meant(*each, thread.process(), target)
                                                   : each->number == target;
     if (meant) all.push_back(each.get());
@@ -82,16 +51,6 @@ std::vector<Process*> killed_by(const Thread& thread, const Call& call) {
 }
 
 }  // namespace
-
-bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask) {
-  const Account account = account_of(thread.tid());
-  const std::uint64_t mask_now = mask.value_or(account.blocked);
-  return (account.pending & ~mask_now & ~account.without_effect()) != 0;
-}
-
-bool ignores(const Thread& thread, int signal) {
-  return (account_of(thread.tid()).without_effect() & bit_of(signal)) != 0;
-}
 
 pid_t process_of_descriptor(const Thread& thread, int pidfd) {
   std::ifstream info("/proc/" + std::to_string(thread.process().pid) + "/fdinfo/" +
@@ -102,52 +61,49 @@ pid_t process_of_descriptor(const Thread& thread, int pidfd) {
   return 0;
 }
 
-std::uint64_t pending_signals(const Thread& thread) {
-  return account_of(thread.tid()).pending;
-}
-
-bool ends_process(const Thread& thread, int signal) {
-  const Account account = account_of(thread.tid());
-  return ((account.ignored | account.caught) & bit_of(signal)) == 0;
-}
-
-void send_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal) {
+void send_signal(Supervisor& supervisor, Process& process, pid_t thread, int signal) {
   if (process.status) return;
-  const Thread* const one = thread == 0 ? nullptr : sandbox.find_thread(process, thread);
+  const Thread* const one = thread == 0 ? nullptr : find_thread(process, thread);
   if (one != nullptr) {
     ::syscall(SYS_tgkill, process.pid, one->tid(), signal);
   } else {
     ::kill(process.pid, signal);
   }
-  if (signal == SIGKILL) sandbox.await_end(process);
-  sandbox.interrupt_waits();
+  if (signal == SIGKILL) {
+    Process* const killed = &process;
+    supervisor.await_ends({&killed, 1});
+  }
+  supervisor.interrupt_waits();
 }
 
-void send_timer_signal(Sandbox& sandbox, Process& process, pid_t thread, int signal, int timer,
-                       std::uint64_t value) {
+void send_timer_signal(Supervisor& supervisor, Process& process, pid_t thread, int signal,
+                       int timer, std::uint64_t value) {
   if (process.status) return;
   siginfo_t info{};
   info.si_signo = signal;
   info.si_code = SI_TIMER;
   info.si_timerid = timer;
   info.si_value.sival_ptr = reinterpret_cast<void*>(value);
-  const Thread* const one = thread == 0 ? nullptr : sandbox.find_thread(process, thread);
+  const Thread* const one = thread == 0 ? nullptr : find_thread(process, thread);
   if (one != nullptr) {
     ::syscall(SYS_rt_tgsigqueueinfo, process.pid, one->tid(), signal, &info);
   } else {
     ::syscall(SYS_rt_sigqueueinfo, process.pid, signal, &info);
   }
-  if (signal == SIGKILL) sandbox.await_end(process);
-  sandbox.interrupt_waits();
+  if (signal == SIGKILL) {
+    Process* const killed = &process;
+    supervisor.await_ends({&killed, 1});
+  }
+  supervisor.interrupt_waits();
 }
 
 /// kill, tkill, tgkill, rt_sigqueueinfo, pidfd_send_signal ...: the kernel knows who is meant.
 Outcome on_kill(Thread& thread, const Call& call) {
   const std::vector<Process*> killed = killed_by(thread, call);
   const auto done = thread.finish_call();
-  if (!done || *done == 0) thread.sandbox().await_ends(killed);
+  if (!done || *done == 0) thread.supervisor().await_ends(killed);
   if (!done) return Outcome::over();
-  thread.sandbox().interrupt_waits();
+  thread.supervisor().interrupt_waits();
   return Outcome::made();
 }
 

@@ -15,7 +15,9 @@
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/signals.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/signal_state.h"
+#include "sim/programs/process/supervisor.h"
+#include "sim/world.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -35,17 +37,17 @@ std::string eventfd_id(pid_t pid, int fd) {
 
 class Timers::Timer final : public Task {
  public:
-  Timer(Sandbox& sandbox, Process& owner) : process(owner), sandbox_(sandbox) {}
+  Timer(Supervisor& supervisor, Process& owner) : process(owner), supervisor_(supervisor) {}
   ~Timer() override { stop(); }
 
-  void stop() { sandbox_.world().scheduler().cancel(*this); }
+  void stop() { supervisor_.world().scheduler().cancel(*this); }
   void start(Instant first, Duration every) {
     interval = every;
-    sandbox_.world().scheduler().at(*this, first);
+    supervisor_.world().scheduler().at(*this, first);
   }
   /// What is left until it expires next, and its interval.
   [[nodiscard]] itimerspec rest() const {
-    const Scheduler& scheduler = sandbox_.world().scheduler();
+    const Scheduler& scheduler = supervisor_.world().scheduler();
     Duration left{};
     if (armed())
       left = std::max(scheduler.time_of(*this) - scheduler.now(),
@@ -67,26 +69,26 @@ class Timers::Timer final : public Task {
  private:
   void run() override {
     if (interval != Duration::zero()) {
-      Scheduler& scheduler = sandbox_.world().scheduler();
+      Scheduler& scheduler = supervisor_.world().scheduler();
       scheduler.at(*this, scheduler.now() + interval);
     }
     if (descriptor) {
       const std::uint64_t one = 1;
       (void)!::write(descriptor.get(), &one, sizeof one);
-      sandbox_.look();
+      supervisor_.look();
     } else if (signal != 0 && number < 0) {
-      send_signal(sandbox_, process, thread, signal);
+      send_signal(supervisor_, process, thread, signal);
     } else if (signal != 0 && sent_ && is_pending()) {
       ++overrun;
     } else if (signal != 0) {
       sent_ = true;
       overrun = 0;
-      send_timer_signal(sandbox_, process, thread, signal, number, value);
+      send_timer_signal(supervisor_, process, thread, signal, number, value);
     }
   }
   /// One signal of a timer is queued at a time.
   [[nodiscard]] bool is_pending() const {
-    const Thread* one = thread == 0 ? nullptr : sandbox_.find_thread(process, thread);
+    const Thread* one = thread == 0 ? nullptr : find_thread(process, thread);
     for (const auto& each : process.threads) {
       if (one == nullptr && !each->is_over()) one = each.get();
     }
@@ -95,10 +97,10 @@ class Timers::Timer final : public Task {
 
   bool sent_ = false;
 
-  Sandbox& sandbox_;
+  Supervisor& supervisor_;
 };
 
-Timers::Timers(Sandbox& sandbox) : sandbox_(sandbox) {}
+Timers::Timers(Supervisor& supervisor) : supervisor_(supervisor) {}
 Timers::~Timers() = default;
 
 // --- descriptors --------------------------------------------------------------------------------
@@ -118,7 +120,7 @@ Outcome Timers::on_timerfd_create(Thread& thread, const Call& call) {
   const auto fd = thread.finish_call();
   if (!fd) return Outcome::over();
   if (*fd < 0) return Outcome::made();
-  auto& timer = timers_.emplace_back(std::make_unique<Timer>(sandbox_, thread.process()));
+  auto& timer = timers_.emplace_back(std::make_unique<Timer>(supervisor_, thread.process()));
   timer->clock = clock;
   timer->descriptor = thread.borrow(static_cast<int>(*fd));
   timer->id = eventfd_id(thread.process().pid, static_cast<int>(*fd));
@@ -173,7 +175,7 @@ Timers::Timer* Timers::of_number(Thread& thread, int number) {
 /// The process's only one, which alarm and setitimer share.
 Timers::Timer& Timers::interval_timer(Thread& thread) {
   if (Timer* const timer = of_number(thread, kIntervalTimer); timer != nullptr) return *timer;
-  auto& timer = timers_.emplace_back(std::make_unique<Timer>(sandbox_, thread.process()));
+  auto& timer = timers_.emplace_back(std::make_unique<Timer>(supervisor_, thread.process()));
   timer->number = kIntervalTimer;
   timer->signal = SIGALRM;
   return *timer;
@@ -238,7 +240,7 @@ Outcome Timers::on_timer_create(Thread& thread, const Call& call) {
   }
   const int number = made_++;
   if (!thread.tracee().poke(call.arguments[2], number)) return Outcome::answered(-EFAULT);
-  auto& timer = timers_.emplace_back(std::make_unique<Timer>(sandbox_, thread.process()));
+  auto& timer = timers_.emplace_back(std::make_unique<Timer>(supervisor_, thread.process()));
   timer->number = number;
   timer->clock = static_cast<clockid_t>(call.arguments[0]);
   if (event.notify != SIGEV_NONE) timer->signal = event.signal;
@@ -288,7 +290,7 @@ Outcome Timers::on_timer_delete(Thread& thread, const Call& call) {
 // --- processor time -----------------------------------------------------------------------------
 
 void Timers::remark_on(const char* what) {
-  sandbox_.remark(
+  supervisor_.remark(
       std::string(what) +
       " of processor time never expires: programs use no processor time on simulated hosts");
 }

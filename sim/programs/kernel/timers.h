@@ -14,7 +14,7 @@ namespace anyrdma::sim::programs {
 
 class Timers {
  public:
-  explicit Timers(Sandbox& sandbox);
+  explicit Timers(Supervisor& supervisor);
   ~Timers();
   Timers(const Timers&) = delete;
   Timers& operator=(const Timers&) = delete;
@@ -44,7 +44,7 @@ class Timers {
   [[nodiscard]] Timer& interval_timer(Thread& thread);
   [[nodiscard]] Timer* of_number(Thread& thread, int number);
 
-  Sandbox& sandbox_;
+  Supervisor& supervisor_;
   std::vector<std::unique_ptr<Timer>> timers_;
   int made_ = 0;
 };

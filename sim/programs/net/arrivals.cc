@@ -9,8 +9,10 @@
 #include <utility>
 
 #include "recording/packets/ip_packet.h"
+#include "sim/host.h"
 #include "sim/programs/net/sockets.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
+#include "sim/world.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -27,7 +29,7 @@ constexpr std::size_t kOverhead = 768;
 
 void Sockets::on_ip(Host& at, const Packet& packet) {
   if (const auto fragment = recording::fragment_of(packet)) {
-    const auto whole = parts_.add(sandbox_.world().now(), packet, *fragment);
+    const auto whole = parts_.add(supervisor_.world().now(), packet, *fragment);
     const bool is_ours =
         whole && fragment->protocol == recording::kIpUdp &&
         recording::checksum_is_right(packet.source, packet.destination, fragment->protocol, *whole);
@@ -46,9 +48,9 @@ void Sockets::on_datagram(Host& at, const Packet& packet, std::span<const std::u
   if (!arrival) return;
   if (is_for_all(arrival->local, at)) {
     deliver_to_all(at, arrival->local, arrival->peer, arrival->data);
-    return sandbox_.look();
+    return supervisor_.look();
   }
-  if (deliver(at, arrival->local, arrival->peer, arrival->data)) return sandbox_.look();
+  if (deliver(at, arrival->local, arrival->peer, arrival->data)) return supervisor_.look();
   Packet lost;
   lost.source = packet.source;
   lost.destination = packet.destination;
@@ -78,7 +80,7 @@ void Sockets::on_refusal(Host& at, const Packet& packet) {
     (void)files_.bind(waker, kRefusal, SOCK_DGRAM);
   }
   (void)files_.send(waker, *name, {});
-  sandbox_.look();
+  supervisor_.look();
 }
 
 // --- delivery -----------------------------------------------------------------------------------

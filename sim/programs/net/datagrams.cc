@@ -17,7 +17,7 @@
 #include "sim/programs/io/in_pieces.h"
 #include "sim/programs/net/sockets.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -153,7 +153,7 @@ Outcome Sockets::on_sendmmsg(Thread& thread, const Call& call) {
 
 Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& socket,
                       const Message& message) {
-  sandbox_.note_deed();
+  supervisor_.note_deed();
   Address target = socket.peer;
   if (message.name != 0) {
     const auto name = read_name(thread, socket, message.name, message.name_size);
@@ -177,7 +177,7 @@ Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& sock
   if (const int error = send_to(descriptor, socket, target, bytes); error != 0)
     return Outcome::answered(-error);
   // Who sends and receives without a pause must not stop time.
-  if (!thread.spend(sandbox_.options().call_cost)) return Outcome::over();
+  if (!thread.spend(supervisor_.call_cost())) return Outcome::over();
   return Outcome::answered(static_cast<long>(bytes.size()));
 }
 
@@ -201,7 +201,7 @@ int Sockets::send_to(const Descriptor& descriptor, Socket& socket, const Address
   } else if (!deliver(*owner, target, socket.source, bytes) && socket.peer.family != AF_UNSPEC) {
     socket.error = ECONNREFUSED;
   }
-  sandbox_.look();
+  supervisor_.look();
   return 0;
 }
 
@@ -339,8 +339,8 @@ Outcome Sockets::receive(Thread& thread, const Descriptor& descriptor, Socket& s
     if (error == EAGAIN && !thread.look_in_vain()) return Outcome::over();
     return Outcome::answered(-error);
   }
-  thread.note_found();
-  if (!thread.spend(sandbox_.options().call_cost)) return Outcome::over();
+  thread.idleness().note_found();
+  if (!thread.spend(supervisor_.call_cost())) return Outcome::over();
   return hand_over(thread, message, std::span(bytes), static_cast<std::size_t>(length), sender,
                    socket.family);
 }

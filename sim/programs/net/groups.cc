@@ -8,8 +8,9 @@
 #include <optional>
 #include <span>
 
+#include "sim/host.h"
 #include "sim/programs/net/sockets.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 #include "transport/soft/broadcast.h"
 
 namespace anyrdma::sim::programs {
@@ -130,7 +131,7 @@ int Sockets::send_to_all(const Descriptor& descriptor, Socket& socket, const Add
   const bool hears_itself =
       !to_group || socket.source.is_loopback() || socket.options.hears_own_groups(target.family);
   if (hears_itself) deliver_to_all(*socket.host, target, socket.source, bytes);
-  sandbox_.look();
+  supervisor_.look();
   return 0;
 }
 

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "sim/host.h"
 #include "sim/programs/net/sockets.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
+#include "sim/world.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -20,7 +22,7 @@ constexpr std::uint16_t kLastEphemeral = 60999;
 }  // namespace
 
 std::string Sockets::name_of(const Host& host, std::uint16_t port, int type) const {
-  const auto& hosts = sandbox_.world().hosts();
+  const auto& hosts = supervisor_.world().hosts();
   const auto found = std::find_if(hosts.begin(), hosts.end(),
                                   [&host](const auto& each) { return each.get() == &host; });
   return (type == SOCK_STREAM ? "tcp." : "udp.") + std::to_string(found - hosts.begin()) + "." +

@@ -16,10 +16,13 @@
 #include <span>
 #include <utility>
 
+#include "sim/host.h"
 #include "sim/programs/io/descriptors.h"
+#include "sim/programs/kernel/kernel.h"
 #include "sim/programs/net/nameless_binding.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
+#include "sim/world.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -45,18 +48,18 @@ bool waits(const Descriptor& descriptor) {
 
 }  // namespace
 
-Sockets::Sockets(Sandbox& sandbox, std::filesystem::path directory)
-    : sandbox_(sandbox),
+Sockets::Sockets(Supervisor& supervisor, std::filesystem::path directory)
+    : supervisor_(supervisor),
       files_(std::move(directory)),
-      streams_(sandbox, files_, sender_,
+      streams_(supervisor, files_, sender_,
                [this](const Host& host, const Address& address, const Address& peer) {
                  return hearer_at(host, address, peer, SOCK_STREAM);
                }) {
-  sandbox_.world().set_ip_receiver(this);
+  supervisor_.world().set_ip_receiver(this);
 }
 
 Sockets::~Sockets() {
-  sandbox_.world().set_ip_receiver(nullptr);
+  supervisor_.world().set_ip_receiver(nullptr);
 }
 
 Sockets::Socket* Sockets::of(const Descriptor& descriptor) {
@@ -147,7 +150,7 @@ long Sockets::write_name(Thread& thread, const Address& address, int family, std
 
 Host* Sockets::owner_of(const Address& address, Host& from) const {
   if (address.is_any()) return &from;
-  Host* const host = sandbox_.world().host_of(address);
+  Host* const host = supervisor_.world().host_of(address);
   return host != nullptr && host->running() ? host : nullptr;
 }
 
@@ -245,7 +248,7 @@ Outcome Sockets::on_listen(Thread& thread, const Call& call) {
 }
 
 Outcome Sockets::on_connect(Thread& thread, const Call& call) {
-  sandbox_.note_deed();
+  supervisor_.note_deed();
   const Descriptor descriptor = first_argument(thread, call);
   Socket* const socket = of(descriptor);
   if (socket == nullptr) return Outcome::made();
@@ -286,7 +289,7 @@ Outcome Sockets::connect_stream(Thread& thread, const Descriptor& descriptor, So
   int error = ECONNREFUSED;
   while (!name.empty()) {
     error = files_.connect(descriptor, name);
-    sandbox_.look();
+    supervisor_.look();
     if (error != EAGAIN) break;
     thread.yield();  // who listens has more waiting than it wants
     if (thread.is_over()) return Outcome::over();
@@ -448,7 +451,7 @@ std::optional<Outcome> Sockets::tell_option(Thread& thread, const Call& call,
   if (call.arguments[2] == SO_COOKIE) {
     struct stat about {};
     if (::fstat(descriptor.get(), &about) != 0) return std::nullopt;
-    value = sandbox_.kernel().numbers.of(Numbers::Kind::kCookie, about.st_ino);
+    value = supervisor_.kernel().numbers.of(Numbers::Kind::kCookie, about.st_ino);
   } else if (call.arguments[2] == SO_INCOMING_CPU) {
     size = sizeof(int);
   } else {

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/programs/io/socket_state.h"
 #include "sim/programs/net/ip_sender.h"
 #include "sim/programs/net/reassembly.h"
 #include "sim/programs/net/socket_files.h"
@@ -27,10 +28,10 @@
 
 namespace anyrdma::sim::programs {
 
-class Sockets final : private IpReceiver {
+class Sockets final : public SocketState, private IpReceiver {
  public:
   /// `directory`: as SocketFiles have it.
-  Sockets(Sandbox& sandbox, std::filesystem::path directory);
+  Sockets(Supervisor& supervisor, std::filesystem::path directory);
   ~Sockets() override;
   Sockets(const Sockets&) = delete;
   Sockets& operator=(const Sockets&) = delete;
@@ -58,16 +59,11 @@ class Sockets final : private IpReceiver {
   [[nodiscard]] Outcome on_sendmmsg(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_recvmmsg(Thread& thread, const Call& call);
 
-  /// Whether a write is accepted and lost: the first write to a connection within the host after
-  /// the peer has closed it. Only the reset that answers this write reports the close.
-  [[nodiscard]] bool loses(const Descriptor& descriptor);
-  /// Returns the errno of the next write if no data can be written any more and the program has not
-  /// got this error yet; else 0.
-  [[nodiscard]] int take_failure(const Descriptor& descriptor);
-  /// Returns until when a call on a socket may wait (SO_RCVTIMEO or SO_SNDTIMEO). nullopt: without
-  /// limit, or the descriptor is not a socket.
+  [[nodiscard]] bool loses(const Descriptor& descriptor) override;
+  [[nodiscard]] int take_failure(const Descriptor& descriptor) override;
   [[nodiscard]] std::optional<Instant> deadline_of(const Thread& thread,
-                                                   const Descriptor& descriptor, int option) const;
+                                                   const Descriptor& descriptor,
+                                                   int option) const override;
   /// Transmits what programs have written. Called whenever a thread has stopped and another one may
   /// run.
   void pump();
@@ -210,7 +206,7 @@ class Sockets final : private IpReceiver {
                                                            std::uint64_t flags);
   [[nodiscard]] static std::optional<Message> read_parts(Thread& thread, const Call& call);
 
-  Sandbox& sandbox_;
+  Supervisor& supervisor_;
   SocketFiles files_;
   std::map<std::uint64_t, Socket> sockets_;     ///< by inode
   std::map<std::uint64_t, Timeouts> timeouts_;  ///< by inode

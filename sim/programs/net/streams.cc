@@ -8,7 +8,9 @@
 #include <chrono>
 #include <utility>
 
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/host.h"
+#include "sim/programs/process/supervisor.h"
+#include "sim/world.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -34,15 +36,16 @@ void Line::run() {
   streams_.on_timer(*this);
 }
 
-Streams::Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener)
-    : sandbox_(sandbox),
+Streams::Streams(Supervisor& supervisor, SocketFiles& files, IpSender& sender,
+                 FindListener find_listener)
+    : supervisor_(supervisor),
       files_(files),
       sender_(sender),
       find_listener_(std::move(find_listener)),
-      random_(sandbox.world().random("tcp")) {}
+      random_(supervisor.world().random("tcp")) {}
 
 Streams::~Streams() {
-  for (const auto& [number, line] : lines_) sandbox_.world().scheduler().cancel(*line);
+  for (const auto& [number, line] : lines_) supervisor_.world().scheduler().cancel(*line);
 }
 
 Line& Streams::add(Host& host, const TcpArrival& where, const Endpoint& endpoint) {
@@ -182,17 +185,17 @@ void Streams::on_arrival(Host& host, const TcpArrival& arrival) {
       sender_.send(host, arrival.local, arrival.peer, *answer);
     return;
   }
-  line->endpoint_.on_segment(sandbox_.world().now(), arrival.segment);
+  line->endpoint_.on_segment(supervisor_.world().now(), arrival.segment);
   go_on(*line);
-  sandbox_.look();
+  supervisor_.look();
 }
 
 void Streams::on_timer(Line& line) {
-  World& world = sandbox_.world();
+  World& world = supervisor_.world();
   if (!line.host_.running()) return world.scheduler().at(line, world.now() + kWhilePaused);
   line.endpoint_.on_timer(world.now());
   go_on(line);
-  sandbox_.look();
+  supervisor_.look();
 }
 
 void Streams::on_crash(const Host& host) {
@@ -281,7 +284,7 @@ void Streams::give_to_program(Line& line) {
 }
 
 void Streams::flush(Line& line) {
-  World& world = sandbox_.world();
+  World& world = supervisor_.world();
   while (const auto segment = line.endpoint_.next_segment(world.now()))
     sender_.send(line.host_, line.local_, line.peer_, *segment);
   const auto deadline = line.endpoint_.deadline();
@@ -303,7 +306,7 @@ void Streams::let_go(Line& line) {
 void Streams::forget(Line& line) {
   line.over_ = true;
   line.endpoint_ = Endpoint::connect(0);  // what it held is of no use any more
-  sandbox_.world().scheduler().cancel(line);
+  supervisor_.world().scheduler().cancel(line);
   std::erase(unaccepted_, &line);
   const auto known =
       known_.find(key_of(line.host_, {.local = line.local_, .peer = line.peer_, .segment = {}}));

@@ -77,7 +77,7 @@ class Streams {
   using FindListener =
       std::function<std::string(const Host&, const Address& local, const Address& peer)>;
 
-  Streams(Sandbox& sandbox, SocketFiles& files, IpSender& sender, FindListener find_listener);
+  Streams(Supervisor& supervisor, SocketFiles& files, IpSender& sender, FindListener find_listener);
   ~Streams();
   Streams(const Streams&) = delete;
   Streams& operator=(const Streams&) = delete;
@@ -129,7 +129,7 @@ class Streams {
   void let_go(Line& line);
   void watch(Line& line);
 
-  Sandbox& sandbox_;
+  Supervisor& supervisor_;
   SocketFiles& files_;
   IpSender& sender_;
   FindListener find_listener_;

@@ -1,17 +1,16 @@
-// Instructions whose results differ from run to run, at which a thread has stopped: the supervisor
-// carries them out.
+#include "sim/programs/patching/emulation.h"
+
 #include <cpuid.h>
 
 #include <array>
-#include <csignal>
 #include <cstdint>
 
 #include "sim/instructions/instruction.h"
-#include "sim/programs/process/process.h"
-#include "sim/programs/process/thread.h"
-#include "sim/programs/supervisor/sandbox.h"
 
 namespace anyrdma::sim::programs {
+
+using instructions::Site;
+
 namespace {
 
 using Register = unsigned long long user_regs_struct::*;
@@ -24,64 +23,35 @@ constexpr std::array<Register, 16> kByNumber{
 
 }  // namespace
 
-/// Whether it has stopped at one that is ours to carry out.
-bool Thread::emulate(int signal) {
-  const auto registers = tracee_.registers();
-  if (!registers) return false;
-  if (signal == SIGSEGV) {
-    const auto length = time_stamp_at(registers->rip);
-    if (length) read_time_stamp(*registers, *length);
-    return length.has_value();
-  }
-  const auto site = process_.code ? process_.code->at(registers->rip) : std::nullopt;
-  if (!site) return false;
-  switch (site->kind) {
-    case instructions::Site::Kind::kTimeStamp:
-      read_time_stamp(*registers, site->length);
-      break;
-    case instructions::Site::Kind::kChance:
-      draw(*registers, *site);
-      break;
-    case instructions::Site::Kind::kProcessor:
-      tell_processor(*registers, *site);
-      break;
-    case instructions::Site::Kind::kIdentity:
-      tell_identity(*registers, *site);
-      break;
-  }
-  return true;
-}
-
-/// The length of the instruction there if it is rdtsc or rdtscp, which are not allowed.
-std::optional<unsigned> Thread::time_stamp_at(std::uint64_t address) const {
-  const auto rdtsc = tracee_.peek<std::array<std::uint8_t, 2>>(address);
-  if (rdtsc && instructions::reads_time_stamp(*rdtsc)) return rdtsc->size();
-  const auto rdtscp = tracee_.peek<std::array<std::uint8_t, 3>>(address);
-  if (rdtscp && instructions::reads_time_stamp(*rdtscp)) return rdtscp->size();
+std::optional<Site> time_stamp_at(const tracee::Tracee& thread, std::uint64_t address) {
+  const auto site = [](std::uint8_t length) {
+    Site found{};
+    found.kind = Site::Kind::kTimeStamp;
+    found.length = length;
+    return found;
+  };
+  const auto rdtsc = thread.peek<std::array<std::uint8_t, 2>>(address);
+  if (rdtsc && instructions::reads_time_stamp(*rdtsc)) return site(2);
+  const auto rdtscp = thread.peek<std::array<std::uint8_t, 3>>(address);
+  if (rdtscp && instructions::reads_time_stamp(*rdtscp)) return site(3);
   return std::nullopt;
 }
 
-/// In nanoseconds.
-void Thread::read_time_stamp(user_regs_struct registers, unsigned length) {
+void read_time_stamp(user_regs_struct& registers, const Site& site, verbs::Duration up) {
   constexpr unsigned kLengthOfRdtscp = 3;
-  if (!spend(cost_of_look())) return;
-  const auto count =
-      static_cast<std::uint64_t>(now().time_since_epoch().count()) + 1'000'000'000'000;
+  const auto count = static_cast<std::uint64_t>(up.count()) + 1'000'000'000'000;
   registers.rax = count & 0xffff'ffff;
   registers.rdx = count >> 32;
-  if (length == kLengthOfRdtscp) registers.rcx = 0;
-  registers.rip += length;
-  tracee_.set_registers(registers);
+  if (site.length == kLengthOfRdtscp) registers.rcx = 0;
+  registers.rip += site.length;
 }
 
 /// The processor always has some chance left: it says so in the carry flag, and clears those that
 /// tell of results.
-void Thread::draw(user_regs_struct registers, const instructions::Site& site) {
+void draw(user_regs_struct& registers, const Site& site, std::uint64_t chance) {
   constexpr unsigned long long kCarry = 1;
   constexpr unsigned long long kOfResults = 0x8d5;
-  if (!spend(sandbox_.options().call_cost)) return;
   unsigned long long& filled = registers.*kByNumber[site.target.number];
-  const std::uint64_t chance = sandbox_.random().next();
   switch (site.target.bytes) {
     case 2:
       filled = (filled & ~0xffffull) | (chance & 0xffff);
@@ -94,20 +64,14 @@ void Thread::draw(user_regs_struct registers, const instructions::Site& site) {
   }
   registers.eflags = (registers.eflags & ~kOfResults) | kCarry;
   registers.rip += site.length;
-  tracee_.set_registers(registers);
 }
 
-/// As getcpu(2) does: all threads are on the host's first processor.
-void Thread::tell_processor(user_regs_struct registers, const instructions::Site& site) {
+void tell_processor(user_regs_struct& registers, const Site& site) {
   registers.*kByNumber[site.target.number] = 0;
   registers.rip += site.length;
-  tracee_.set_registers(registers);
 }
 
-/// As the machine's processors say, except which one of them it is. Source: Intel 64 Software
-/// Developer's Manual, volume 2, CPUID; AMD64 Architecture Programmer's Manual, volume 3, appendix
-/// E.
-void Thread::tell_identity(user_regs_struct registers, const instructions::Site& site) {
+void tell_identity(user_regs_struct& registers, const Site& site) {
   constexpr unsigned kFeatures = 1;
   constexpr unsigned kTopology = 0xb;
   constexpr unsigned kNewTopology = 0x1f;
@@ -130,7 +94,6 @@ void Thread::tell_identity(user_regs_struct registers, const instructions::Site&
   registers.rcx = c;
   registers.rdx = d;
   registers.rip += site.length;
-  tracee_.set_registers(registers);
 }
 
 }  // namespace anyrdma::sim::programs

@@ -29,7 +29,7 @@ class Program;
 struct Process {
   pid_t pid = 0;
   pid_t number = 0;           ///< as programs of the host know it
-  Process* parent = nullptr;  ///< null: the sandbox started it
+  Process* parent = nullptr;  ///< null: the supervisor started it
 
   /// the parent's thread that waits in vfork(2) until this process no longer uses its memory
   Thread* lender = nullptr;
@@ -53,5 +53,8 @@ struct Process {
   std::shared_ptr<SharedClock> clock{};      ///< null: it asks by system calls
   std::unique_ptr<SharedEntries> entries{};  ///< null: it has none to leave
 };
+
+/// Returns the thread that the process knows by `number`. Null: there is none, or it has ended.
+[[nodiscard]] Thread* find_thread(const Process& process, pid_t number);
 
 }  // namespace anyrdma::sim::programs

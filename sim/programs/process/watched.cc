@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "sim/programs/kernel/signals.h"
+#include "sim/programs/process/signal_state.h"
 #include "sim/programs/process/thread.h"
 
 namespace anyrdma::sim::programs {

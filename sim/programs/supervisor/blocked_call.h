@@ -9,13 +9,13 @@
 
 #include <optional>
 
-#include "sim/programs/process/thread.h"
+#include "sim/tracee/tracee.h"
 
 namespace anyrdma::sim::programs {
 
 /// Returns the call that an interrupted thread was making, if the call can be repeated without
 /// loss.
-[[nodiscard]] std::optional<Call> blocked_call_of(const user_regs_struct& registers);
+[[nodiscard]] std::optional<tracee::Call> blocked_call_of(const user_regs_struct& registers);
 
 /// Returns the number of the system call in which a thread sleeps. nullopt: the thread sleeps in
 /// none. Reads /proc.
@@ -25,9 +25,5 @@ namespace anyrdma::sim::programs {
 /// that would then return with only a part of its work done, such as recv(2) with MSG_WAITALL.
 /// Reads /proc.
 [[nodiscard]] bool may_interrupt_call(pid_t tid);
-
-/// Handles a system call that the kernel executes and that may block: msgrcv(2), semop(2),
-/// mq_timedsend(2) and others of their kinds. Timeouts are in virtual time.
-[[nodiscard]] Outcome on_kernel_queue(Thread& thread, const Call& call);
 
 }  // namespace anyrdma::sim::programs

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "sim/programs/kernel/signals.h"
 #include "sim/programs/process/process.h"
+#include "sim/programs/process/signal_state.h"
 #include "sim/programs/supervisor/sandbox.h"
 #include "sim/stacks/unwinder.h"
 
@@ -213,14 +213,14 @@ std::string stacks_at_report(Sandbox& sandbox, const Program& program, bool all)
   return {};
 }
 
-void Sandbox::note_signal(Thread& thread, int signal) {
+void Sandbox::note_signal(TracedThread& thread, int signal) {
   if (options_.on_crash && is_crash(signal) && ends_process(thread, signal))
     tell_crash(thread, signal);
 }
 
 /// Of a filter's signal, for example, which ends a process without being delivered; or the process
 /// ends by itself.
-void Sandbox::note_ending(Thread& thread, int status) {
+void Sandbox::note_ending(TracedThread& thread, int status) {
   const Process& process = thread.process();
   if (options_.on_crash && WIFSIGNALED(status) && is_crash(WTERMSIG(status)) && !process.crash_told)
     tell_crash(thread, WTERMSIG(status));
@@ -229,7 +229,7 @@ void Sandbox::note_ending(Thread& thread, int status) {
     options_.on_exit(*process.program, thread.name(), status);
 }
 
-void Sandbox::tell_crash(Thread& thread, int signal) {
+void Sandbox::tell_crash(TracedThread& thread, int signal) {
   Process& process = thread.process();
   process.crash_told = true;
   Crash crash{.program = process.program,

@@ -56,7 +56,7 @@ void Sandbox::await_ends(std::span<Process* const> processes) {
   }
 }
 
-void Sandbox::on_thread_gone(Thread& thread, int status) {
+void Sandbox::on_thread_gone(TracedThread& thread, int status) {
   Process& process = thread.process();
   if (thread.tracee().tid() == process.pid) process.last_words = status;
   const bool all = std::all_of(process.threads.begin(), process.threads.end(),
@@ -66,8 +66,8 @@ void Sandbox::on_thread_gone(Thread& thread, int status) {
 
 /// The kernel has written the words of the threads that ended.
 void Sandbox::on_words_left(const Process& process) {
-  futexes_.on_thread_gone(process);
-  lock_words_.on_thread_gone(*process.host);
+  kernel_.futexes.on_thread_gone(process);
+  kernel_.lock_words.on_thread_gone(*process.host);
 }
 
 void Sandbox::on_process_gone(Process& process, int status) {
@@ -81,10 +81,10 @@ void Sandbox::on_process_gone(Process& process, int status) {
   await_lender(process);
   process.host->processes().forget(process.full_name);
   if (world_.mistakes() != nullptr) world_.mistakes()->on_end(process.full_name + " ");
-  for (const auto& thread : process.threads) thread->leave();
+  for (const auto& thread : process.threads) traced(*thread).leave();
   on_words_left(process);
   process.pidfd.reset();
-  timers_.on_process_gone(process);
+  kernel_.timers.on_process_gone(process);
   kernel_.huge_pages.on_process_gone(process);
   if (process.parent == nullptr) {
     process.program->status_ = status;

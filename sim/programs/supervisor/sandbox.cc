@@ -22,6 +22,7 @@
 #include "sim/mistakes.h"
 #include "sim/programs/kernel/signals.h"
 #include "sim/programs/supervisor/blocked_call.h"
+#include "sim/programs/supervisor/named_pipe.h"
 #include "sim/programs/syscalls/new_program.h"
 #include "sim/programs/syscalls/system_calls.h"
 #include "sim/tracee/auxiliary_vector.h"
@@ -100,6 +101,7 @@ Sandbox::Sandbox(World& world, SandboxOptions options)
     : world_(world),
       options_(std::move(options)),
       random_(world.random("programs")),
+      kernel_(*this, {.pages = options_.huge_pages, .on_change = options_.on_huge_pages}),
       guard_points_(world.random("guards")) {
   start_ticking(options_.patience);
   if (options_.debugger != nullptr) options_.debugger->begin(*this);
@@ -138,7 +140,7 @@ Sandbox::~Sandbox() {
   // Their fibers are about what goes now.
   for (const auto& process : processes_) {
     process->host->processes().forget(process->full_name);
-    for (const auto& thread : process->threads) thread->leave();
+    for (const auto& thread : process->threads) traced(*thread).leave();
   }
   world_.scheduler().fibers().close();
   const itimerval never{};
@@ -183,7 +185,7 @@ verbs::Result<void> Sandbox::launch(Program& program) {
   if (!pid) return pid.error();
   Process& process =
       adopt(*pid, nullptr, host, program, program.name_.substr(host.name().size() + 1));
-  Thread& thread = add_thread(process, *pid, false, options.start);
+  TracedThread& thread = add_thread(process, *pid, false, options.start);
   thread.handle({.tid = *pid, .kind = StopKind::kProgram, .detail = *pid});
   return {};
 }
@@ -228,12 +230,13 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
   return process;
 }
 
-Thread& Sandbox::add_thread(Process& process, pid_t tid, bool is_new, Duration delay) {
+TracedThread& Sandbox::add_thread(Process& process, pid_t tid, bool is_new, Duration delay) {
   const unsigned number = ++process.threads_made;
   const std::string name = process.name + (number == 1 ? "" : "/" + std::to_string(number));
-  process.threads.push_back(
-      std::make_unique<Thread>(*this, process, process.host->name() + "/" + name, tid, is_new));
-  Thread& thread = *process.threads.back();
+  auto made = std::make_unique<TracedThread>(*this, process, process.host->name() + "/" + name, tid,
+                                             is_new);
+  TracedThread& thread = *made;
+  process.threads.push_back(std::move(made));
   // A process ends with its first thread as a rule; others may serve it for ever.
   process.host->spawn(
       name, [&thread, delay] { thread.live(delay); },
@@ -249,19 +252,12 @@ Process* Sandbox::find_process(pid_t pid) {
   return found == processes_.end() ? nullptr : found->get();
 }
 
-Thread* Sandbox::find_thread(pid_t tid) {
+TracedThread* Sandbox::find_thread_by_tid(pid_t tid) {
   for (const auto& process : processes_) {
     if (process->status) continue;
     for (const auto& thread : process->threads) {
-      if (thread->tracee().tid() == tid) return thread.get();
+      if (thread->tid() == tid) return &traced(*thread);
     }
-  }
-  return nullptr;
-}
-
-Thread* Sandbox::find_thread(const Process& process, pid_t number) {
-  for (const auto& thread : process.threads) {
-    if (!thread->is_over() && thread->number() == number) return thread.get();
   }
   return nullptr;
 }
@@ -293,7 +289,7 @@ Process& Sandbox::on_new_process(Thread& maker, pid_t pid) {
 /// machine's choice.
 void Sandbox::await_lender(Process& process) {
   const Thread* const lender = std::exchange(process.lender, nullptr);
-  while (lender != nullptr && lender->lends() && !lender->is_over()) {
+  while (lender != nullptr && traced(*lender).lends() && !lender->is_over()) {
     int status = 0;
     const pid_t tid = ::waitpid(lender->tid(), &status, __WALL);
     if (tid < 0 && errno != EINTR) return;
@@ -304,7 +300,7 @@ void Sandbox::await_lender(Process& process) {
 // --- stops --------------------------------------------------------------------------------------
 
 Stop Sandbox::run(Thread& thread, int signal) {
-  open_pages(thread);
+  open_pages(traced(thread));
   Stop stop;
   if (options_.debugger != nullptr) {
     stop = options_.debugger->run(thread, signal);
@@ -338,7 +334,7 @@ Stop Sandbox::await(Thread& thread) {
     const pid_t tid = ::waitpid(-1, &status, __WALL);
     if (tid < 0 && errno == EINTR) {
       if (thread.is_over()) return {thread.tracee().tid(), StopKind::kGone, SIGKILL};
-      on_tick(thread);
+      on_tick(traced(thread));
       continue;
     }
     if (tid < 0) return {thread.tracee().tid(), StopKind::kGone, SIGKILL};
@@ -363,7 +359,7 @@ std::vector<pid_t> Sandbox::living_threads() const {
 
 /// Of a thread that has not got the turn.
 void Sandbox::on_other(const Stop& stop) {
-  Thread* const thread = find_thread(stop.tid);
+  TracedThread* const thread = find_thread_by_tid(stop.tid);
   switch (stop.kind) {
     case StopKind::kEnding:
       if (thread != nullptr) thread->tracee().run();
@@ -380,7 +376,7 @@ void Sandbox::on_other(const Stop& stop) {
   }
 }
 
-void Sandbox::on_tick(Thread& running) {
+void Sandbox::on_tick(TracedThread& running) {
   constexpr unsigned kTicksUntilBlocked = 1000;
   constexpr unsigned kTicksUntilOpening = 2;
   constexpr unsigned kTicksUntilCalledBack = 4;
@@ -411,7 +407,7 @@ void Sandbox::on_tick(Thread& running) {
   }
 }
 
-void Sandbox::note_overrun(const Thread& thread) {
+void Sandbox::note_overrun(const TracedThread& thread) {
   if (!overrun_.empty()) return;
   const auto seconds = std::chrono::duration<double>(options_.processor_time).count();
   std::array<char, 32> text;
@@ -422,7 +418,7 @@ void Sandbox::note_overrun(const Thread& thread) {
 }
 
 /// The thread is about to end, alone or with all of its process.
-void Sandbox::end(Thread& thread, int status) {
+void Sandbox::end(TracedThread& thread, int status) {
   read_output();  // a report that it has just written has its stack as long as it stands here
   note_ending(thread, status);
   thread.tracee().run();
@@ -444,7 +440,7 @@ void Sandbox::end(Thread& thread, int status) {
   on_words_left(process);
 }
 
-bool Sandbox::others_live(const Thread& thread) {
+bool Sandbox::others_live(const TracedThread& thread) {
   const auto& threads = thread.process().threads;
   return std::any_of(threads.begin(), threads.end(),
                      [&](const auto& each) { return each.get() != &thread && !each->is_over(); });

@@ -18,17 +18,15 @@
 #include <vector>
 
 #include "sim/host.h"
-#include "sim/programs/kernel/futexes.h"
-#include "sim/programs/kernel/huge_pages.h"
-#include "sim/programs/kernel/lock_words.h"
-#include "sim/programs/kernel/numbers.h"
+#include "sim/programs/kernel/kernel.h"
 #include "sim/programs/kernel/realms.h"
-#include "sim/programs/kernel/timers.h"
 #include "sim/programs/net/sockets.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/process/thread.h"
+#include "sim/programs/process/program.h"
+#include "sim/programs/process/supervisor.h"
 #include "sim/programs/supervisor/crash.h"
 #include "sim/programs/supervisor/debugger.h"
+#include "sim/programs/supervisor/traced_thread.h"
 #include "sim/programs/syscalls/guard_points.h"
 #include "sim/schedule/random_stream.h"
 #include "sim/tracee/one_processor.h"
@@ -38,61 +36,6 @@
 #include "verbs/result.h"
 
 namespace anyrdma::sim::programs {
-
-/// A program on a host.
-struct ProgramOptions {
-  std::string path;                      ///< of the file that is executed
-  std::vector<std::string> arguments;    ///< the first one is the program's name (argv[0])
-  std::vector<std::string> environment;  ///< NAME=value
-  std::string directory{};               ///< to work in; empty: that of this process
-  int input = -1;                        ///< what it reads, from its beginning; -1: nothing
-  Duration start{};                      ///< when, from now on
-
-  /// whether the run ends without waiting for the program, for example a server
-  bool background = false;
-  /// variables as NAME=value that the program, and each program that it executes, finds in its
-  /// environment whatever its parent passed to execve (new_program.h)
-  std::vector<std::string> kept{};
-};
-
-class Program;
-
-/// One line of output, without its end.
-struct OutputLine {
-  Instant time{};
-  std::string_view program;  ///< "server/rping"
-  const Program* source = nullptr;
-  bool error = false;  ///< to stderr
-  std::string_view text;
-};
-
-/// A program that was started. Owned by the sandbox.
-class Program {
- public:
-  [[nodiscard]] const std::string& name() const { return name_; }
-  /// Returns the program's status as of wait(2). nullopt: the program has not ended.
-  [[nodiscard]] std::optional<int> status() const { return status_; }
-  [[nodiscard]] bool background() const { return options_.background; }
-  [[nodiscard]] const std::vector<std::string>& kept() const { return options_.kept; }
-  /// Whether the host has lost power since the program started. In that case the program did not
-  /// end by itself.
-  [[nodiscard]] bool crashed() const { return crashed_; }
-
- private:
-  friend class Sandbox;
-  struct Stream {
-    Descriptor from;
-    std::string rest;  ///< of a line that has not ended
-  };
-
-  std::string name_;
-  Host* host_ = nullptr;
-  ProgramOptions options_;
-  std::optional<int> status_;
-  bool crashed_ = false;
-  Stream out_;
-  Stream error_;
-};
 
 struct SandboxOptions {
   /// The virtual time that an emulated system call takes.
@@ -146,20 +89,12 @@ struct SandboxOptions {
   std::function<void(std::string_view)> on_remark{};
 };
 
-/// The state of the hosts' kernels that programs see.
-struct Kernel {
-  explicit Kernel(Sandbox& sandbox) : huge_pages(sandbox) {}
-
-  Numbers numbers;
-  HugePages huge_pages;
-};
-
 /// Starts and traces all programs of a world, with ptrace(2). Use it only in the thread that
 /// created it. Destroy it before the world; the destructor kills the remaining programs.
-class Sandbox {
+class Sandbox final : private Supervisor {
  public:
   explicit Sandbox(World& world, SandboxOptions options = {});
-  ~Sandbox();
+  ~Sandbox() override;
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;
 
@@ -198,24 +133,6 @@ class Sandbox {
   /// Returns the time of the last action of any program other than waiting: a write, a send, a
   /// start or an end. While a thread sleeps with a timeout, the result is the current time.
   [[nodiscard]] Instant last_deed() const { return sleepers_ != 0 ? world_.now() : last_deed_; }
-  /// Exists while a thread sleeps with a timeout.
-  class Sleeper {
-   public:
-    explicit Sleeper(Sandbox& sandbox) : sandbox_(sandbox) { ++sandbox_.sleepers_; }
-    ~Sleeper() {
-      --sandbox_.sleepers_;
-      sandbox_.note_deed();
-    }
-    Sleeper(const Sleeper&) = delete;
-    Sleeper& operator=(const Sleeper&) = delete;
-
-   private:
-    Sandbox& sandbox_;
-  };
-  void note_deed() {
-    note_time_of_deed();
-    ++deeds_;
-  }
   /// A handler that moves data of programs, and the descriptors that show when it must run.
   struct Pump {
     std::function<void()> run = [] {};
@@ -225,71 +142,65 @@ class Sandbox {
   /// another thread runs, if programs have written data or one of its descriptors is readable.
   void set_pump(Pump pump) { pump_ = std::move(pump); }
 
-  // --- for threads ------------------------------------------------------------------------------
-  [[nodiscard]] World& world() { return world_; }
+  [[nodiscard]] World& world() override { return world_; }
   [[nodiscard]] const SandboxOptions& options() const { return options_; }
-  [[nodiscard]] Futexes& futexes() { return futexes_; }
-  [[nodiscard]] LockWords& lock_words() { return lock_words_; }
-  [[nodiscard]] Timers& timers() { return timers_; }
-  [[nodiscard]] Sockets& sockets() { return sockets_; }
-  [[nodiscard]] RandomStream& random() { return random_; }
-  [[nodiscard]] Kernel& kernel() { return kernel_; }
-  [[nodiscard]] GuardPoints& guard_points() { return guard_points_; }
-  /// Takes the entries that the running thread has written to shared memory, and advances virtual
-  /// time by its clock readings. Call it before using the state of the world.
-  void close_pages();
-  /// The thread makes a system call, whose effects are to be looked at before it passes a
-  /// scheduling point.
-  void note_call_in_kernel() { settled_ = false; }
-  /// Runs the thread until it stops next, and stores stops of other threads meanwhile.
-  [[nodiscard]] tracee::Stop run(Thread& thread, int signal);
-  /// The next stop of one that runs already.
-  [[nodiscard]] tracee::Stop await(Thread& thread);
-  /// Wakes the threads that wait for a descriptor which is ready now. Asks the kernel.
-  void look();
-  /// Wakes each waiting thread that has a pending signal which it does not block. Call when a
-  /// thread may have got a signal.
-  void interrupt_waits();
-  [[nodiscard]] Thread* find_thread(pid_t tid);
-  /// By the number that the process knows.
-  [[nodiscard]] static Thread* find_thread(const Process& process, pid_t number);
-  /// Waits until the kernel has ended a process that was killed or is ending. Its threads are woken
-  /// in the order in which they were made.
-  void await_end(Process& process);
-  /// Waits for the ends of several processes, and handles the ends in the order of `processes`.
-  void await_ends(std::span<Process* const> processes);
-  void remark(const std::string& text);
-  /// Prevents later runs from using this run's namespaces. Call when a program has changed them in
-  /// a way that a later run could notice.
-  void spoil_realms() { realms_spoiled_ = true; }
-  /// Call when a program of the host is about to create a System V or POSIX object.
-  void note_objects(const Host& host);
-  /// Call when a program has created a descriptor by signalfd(2). From then on, each descriptor is
-  /// checked for being one.
-  void note_signal_descriptors() { signal_descriptors_ = true; }
-  [[nodiscard]] bool knows_signal_descriptors() const { return signal_descriptors_; }
-  /// Call before a system call for which the kernel may send a signal to another thread.
-  void expect_signals() { signals_expected_ = true; }
-  [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const {
+  [[nodiscard]] const std::vector<std::unique_ptr<Process>>& processes() const override {
     return processes_;
+  }
+  /// The next stop of a thread that runs already.
+  [[nodiscard]] tracee::Stop await(Thread& thread);
+  void look() override;
+  void note_deed() override {
+    note_time_of_deed();
+    ++deeds_;
   }
 
  private:
-  friend class Thread;
+  friend class TracedThread;
 
-  // --- for Thread -------------------------------------------------------------------------------
+  // --- for system calls -------------------------------------------------------------------------
+
+  [[nodiscard]] RandomStream& random() override { return random_; }
+  [[nodiscard]] Duration call_cost() const override { return options_.call_cost; }
+  [[nodiscard]] Duration wall_clock() const override { return options_.wall_clock; }
+  [[nodiscard]] Kernel& kernel() override { return kernel_; }
+  [[nodiscard]] Sockets& sockets() override { return sockets_; }
+  [[nodiscard]] SocketState& socket_state() override { return sockets_; }
+  [[nodiscard]] GuardPoints& guard_points() override { return guard_points_; }
+  [[nodiscard]] tracee::Stop run(Thread& thread, int signal) override;
+  [[nodiscard]] tracee::Stop run_to_return(Thread& thread) override;
+  void end_turn() override;
+  void close_pages() override;
+  void watch(Thread& thread) override { watchers_.push_back(&traced(thread)); }
+  void unwatch(Thread& thread) override { std::erase(watchers_, &traced(thread)); }
+  void expect_signals() override { signals_expected_ = true; }
+  void interrupt_waits() override;
+  void await_ends(std::span<Process* const> processes) override;
+  void begin_sleep() override { ++sleepers_; }
+  void end_sleep() override {
+    --sleepers_;
+    note_deed();
+  }
+  void remark(const std::string& text) override;
+  void note_objects(const Host& host) override;
+  void spoil_realms() override { realms_spoiled_ = true; }
+
+  // --- for TracedThread
+  // -------------------------------------------------------------------------------
 
   /// Allows the thread to use the memory that its process shares with the supervisor. The thread
   /// may then write entries (sim/points/entry_queue.h), and read its clock
   /// (sim/points/clock_page.h) until other threads are ready or an event is due. No effect if it is
   /// allowed already.
-  void open_pages(Thread& thread);
+  void open_pages(TracedThread& thread);
   /// Runs the thread by one instruction.
-  [[nodiscard]] tracee::Stop step(Thread& thread);
-  /// Lets the thread run to the end of the call that it is about to make.
-  [[nodiscard]] tracee::Stop run_to_return(Thread& thread);
-  /// A thread gives its turn back.
-  void end_turn();
+  [[nodiscard]] tracee::Stop step(TracedThread& thread);
+  /// The thread makes a system call, whose effects are to be looked at before it passes a
+  /// scheduling point.
+  void note_call_in_kernel() { settled_ = false; }
+  [[nodiscard]] TracedThread* find_thread_by_tid(pid_t tid);
+  /// Waits until the kernel has ended a process that was killed or is ending.
+  void await_end(Process& process);
   void on_new_thread(Thread& maker, pid_t tid);
   Process& on_new_process(Thread& maker, pid_t pid);
   /// Waits until the kernel continues the parent's thread that waits in vfork(2) for a process.
@@ -297,21 +208,19 @@ class Sandbox {
   void await_lender(Process& process);
   /// Reports a crash (SandboxOptions::on_crash) if the signal that is about to be delivered to a
   /// thread ends the process by an error such as SIGSEGV.
-  void note_signal(Thread& thread, int signal);
+  void note_signal(TracedThread& thread, int signal);
   /// Handles the end of a thread, which is about to happen. `status`: as of wait(2).
-  void end(Thread& thread, int status);
-  void on_thread_gone(Thread& thread, int status);
+  void end(TracedThread& thread, int status);
+  void on_thread_gone(TracedThread& thread, int status);
   /// Wakes who waits for a futex or a lock that threads of the process have left at their end.
   void on_words_left(const Process& process);
   /// The last thread of a process has gone.
   void on_process_gone(Process& process, int status);
-  void note_overrun(const Thread& thread);
-  void watch(Thread& thread) { watchers_.push_back(&thread); }
-  void unwatch(Thread& thread) { std::erase(watchers_, &thread); }
-  void watch_blocked(Thread& thread) { blocked_.push_back(&thread); }
-  void unwatch_blocked(Thread& thread) { std::erase(blocked_, &thread); }
-  void watch_opening(Thread& thread) { openers_.push_back(&thread); }
-  void unwatch_opening(Thread& thread) { std::erase(openers_, &thread); }
+  void note_overrun(const TracedThread& thread);
+  void watch_blocked(TracedThread& thread) { blocked_.push_back(&thread); }
+  void unwatch_blocked(TracedThread& thread) { std::erase(blocked_, &thread); }
+  void watch_opening(TracedThread& thread) { openers_.push_back(&thread); }
+  void unwatch_opening(TracedThread& thread) { std::erase(openers_, &thread); }
   /// Stores a stop of a thread whose turn has not come; it is handled when the thread runs next.
   void note_early(const tracee::Stop& stop) { early_.push_back(stop); }
 
@@ -321,17 +230,17 @@ class Sandbox {
   [[nodiscard]] Process* find_process(pid_t pid);
   [[nodiscard]] Program* find(const Host& host, std::string_view name, std::uint32_t number) const;
   Process& adopt(pid_t pid, Process* parent, Host& host, Program& program, std::string name);
-  Thread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
-  void note_ending(Thread& thread, int status);
-  void tell_crash(Thread& thread, int signal);
+  TracedThread& add_thread(Process& process, pid_t tid, bool is_new, Duration delay = {});
+  void note_ending(TracedThread& thread, int status);
+  void tell_crash(TracedThread& thread, int signal);
   void on_other(const tracee::Stop& stop);
-  void on_tick(Thread& running);
+  void on_tick(TracedThread& running);
   [[nodiscard]] std::vector<pid_t> living_threads() const;
   void note_time_of_deed() { last_deed_ = world_.now(); }
   [[nodiscard]] bool poll_all(std::span<const int> more);
   bool wake_ready();
   bool wake_openers();
-  [[nodiscard]] std::uint64_t points_to_pass(const Thread& thread);
+  [[nodiscard]] std::uint64_t points_to_pass(const TracedThread& thread);
   /// Whether a descriptor of the thread is the pipe of its program's standard output.
   [[nodiscard]] bool is_output(const Thread& thread, std::uint64_t descriptor) const;
   /// Takes the lines that programs have written: they bear the time of now.
@@ -339,17 +248,14 @@ class Sandbox {
   void read_stream(Program& program, Program::Stream& stream, bool error);
   [[nodiscard]] const tracee::Realm* realm_of(const Host& host);
   void give_realms_back();
-  [[nodiscard]] static bool others_live(const Thread& thread);
+  [[nodiscard]] static bool others_live(const TracedThread& thread);
 
   tracee::OneProcessor processor_;
   World& world_;
   SandboxOptions options_;
   RandomStream& random_;
-  Kernel kernel_{*this};
+  Kernel kernel_;
   GuardPoints guard_points_;
-  Futexes futexes_;
-  LockWords lock_words_;
-  Timers timers_{*this};
   Sockets sockets_{*this, options_.directory};
   struct Taken {
     RealmOptions options;
@@ -359,13 +265,14 @@ class Sandbox {
   bool realms_spoiled_ = false;
   std::vector<std::unique_ptr<Program>> programs_;
   std::vector<std::unique_ptr<Process>> processes_;
-  Thread* reader_ = nullptr;       ///< whose pages are open
-  Duration cost_of_reading_{};     ///< of its
-  std::vector<Thread*> watchers_;  ///< those that wait for descriptors, in this order
-  std::vector<Thread*> blocked_;  ///< threads that wait in a system call which blocks in the kernel
-  std::vector<Thread*> openers_;  ///< those that wait to open a named pipe
-  std::vector<tracee::Stop> early_;  ///< stops of threads that are not known yet, or do not run
-  std::set<std::string> remarks_;    ///< that were made
+  TracedThread* reader_ = nullptr;       ///< whose pages are open
+  Duration cost_of_reading_{};           ///< of its
+  std::vector<TracedThread*> watchers_;  ///< those that wait for descriptors, in this order
+  std::vector<TracedThread*>
+      blocked_;  ///< threads that wait in a system call which blocks in the kernel
+  std::vector<TracedThread*> openers_;  ///< those that wait to open a named pipe
+  std::vector<tracee::Stop> early_;     ///< stops of threads that are not known yet, or do not run
+  std::set<std::string> remarks_;       ///< that were made
   std::string overrun_;
   Pump pump_;
   std::vector<pollfd> polled_;   ///< by poll_all
@@ -377,7 +284,6 @@ class Sandbox {
   unsigned sleepers_ = 0;
   bool closing_ = false;
   bool signals_expected_ = false;
-  bool signal_descriptors_ = false;
   bool settled_ = false;          ///< whether no thread has run since a turn ended
   std::uint64_t settled_at_ = 0;  ///< at which step of the world that turn ended
   std::uint64_t deeds_ = 0;

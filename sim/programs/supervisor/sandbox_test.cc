@@ -249,7 +249,7 @@ class WhoComputesForLong : public ProgramsInTheWorld,
 
 // It is looked after several times meanwhile, and its registers are the same each time around.
 TEST_P(WhoComputesForLong, IsNotTakenForWaiting) {
-  run_later(host, {"sim/programs/odd", GetParam()});
+  run_later(host, {"sim/programs/supervisor/odd", GetParam()});
 
   ASSERT_TRUE(run_all());
 
@@ -273,9 +273,10 @@ TEST_P(WhoReadsTheTimeStampCounter, SeesVirtualTime) {
        .on_output =
            [this](const OutputLine& line) { said.push_back({.text = std::string(line.text)}); },
        .on_remark = [this](std::string_view text) { remarks.emplace_back(text); }});
-  const auto program = other.start(
-      host, "odd",
-      {.path = "sim/programs/odd", .arguments = {"odd", "read-time-stamps"}, .environment = {}});
+  const auto program = other.start(host, "odd",
+                                   {.path = "sim/programs/supervisor/odd",
+                                    .arguments = {"odd", "read-time-stamps"},
+                                    .environment = {}});
   ASSERT_TRUE(program);
 
   (void)world.run();
@@ -293,9 +294,10 @@ std::vector<std::string> chance_of(std::uint64_t seed) {
   Host& host = world.add_host("host", {"10.0.0.1"});
   Sandbox sandbox(world,
                   {.on_output = [&](const OutputLine& line) { lines.emplace_back(line.text); }});
-  EXPECT_TRUE(sandbox.start(
-      host, "odd",
-      {.path = "sim/programs/odd", .arguments = {"odd", "ask-for-chance"}, .environment = {}}));
+  EXPECT_TRUE(sandbox.start(host, "odd",
+                            {.path = "sim/programs/supervisor/odd",
+                             .arguments = {"odd", "ask-for-chance"},
+                             .environment = {}}));
   (void)world.run();
   return lines;
 }
@@ -313,7 +315,7 @@ TEST(ChanceOfTheProcessor, IsTheWorlds) {
 
 // Whatever of it the machine gives the program.
 TEST_F(ProgramsInTheWorld, TimersAndLimitsOfProcessorTimeNeverExpireAndAreRemarkedOn) {
-  const Program& program = run_later(host, {"sim/programs/odd", "arm-processor-timers"});
+  const Program& program = run_later(host, {"sim/programs/supervisor/odd", "arm-processor-timers"});
 
   ASSERT_TRUE(run_all());
 
@@ -409,8 +411,8 @@ std::uint64_t hash_of_ends(bool of_host) {
   Sandbox sandbox(world, {});
   for (const char* const name : {"one", "other"}) {
     EXPECT_TRUE(sandbox.start(host, name,
-                              {.path = "sim/programs/odd",
-                               .arguments = {"sim/programs/odd", "wait-in-many-threads"},
+                              {.path = "sim/programs/supervisor/odd",
+                               .arguments = {"sim/programs/supervisor/odd", "wait-in-many-threads"},
                                .environment = {}}));
   }
   world.run_for(1s);
@@ -438,7 +440,7 @@ INSTANTIATE_TEST_SUITE_P(WithProgramOrHost, ThreadsThatAreKilled, ::testing::Boo
 // --- locks --------------------------------------------------------------------------------------
 
 TEST_F(ProgramsInTheWorld, LocksWithPriorityInheritanceAreGivenInTurn) {
-  run_later(host, {"sim/programs/odd", "inherit-priority"});
+  run_later(host, {"sim/programs/supervisor/odd", "inherit-priority"});
 
   ASSERT_TRUE(run_all());
 
@@ -454,7 +456,7 @@ class WhoDiesWithALock : public ProgramsInTheWorld,
                          public ::testing::WithParamInterface<const char*> {};
 
 TEST_P(WhoDiesWithALock, LeavesItToAnotherProcess) {
-  run_later(host, {"sim/programs/odd", GetParam()});
+  run_later(host, {"sim/programs/supervisor/odd", GetParam()});
 
   ASSERT_TRUE(run_all());
 

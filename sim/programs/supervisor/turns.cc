@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "sim/programs/kernel/clocks.h"
-#include "sim/programs/kernel/signals.h"
 #include "sim/programs/process/process.h"
+#include "sim/programs/process/signal_state.h"
 #include "sim/programs/supervisor/sandbox.h"
 
 namespace anyrdma::sim::programs {
@@ -19,7 +19,7 @@ namespace anyrdma::sim::programs {
 /// A thread that reads its clock is ahead of the world, where nothing happens meanwhile: it has the
 /// turn, and stops before anything would be due. Who reads it over and over is to let others go on
 /// at times.
-void Sandbox::open_pages(Thread& thread) {
+void Sandbox::open_pages(TracedThread& thread) {
   constexpr std::int64_t kReadingsMax = 16;
   if (reader_ == &thread) return;
   close_pages();
@@ -27,7 +27,7 @@ void Sandbox::open_pages(Thread& thread) {
   const Process& process = thread.process();
   if (process.clock == nullptr) return;
   const std::uint64_t points = points_to_pass(thread);
-  const Duration cost = thread.cost_of_reading();
+  const Duration cost = thread.idleness().cost_of_reading();
   const Instant quiet_until = world_.scheduler().quiet_until();
   std::int64_t readings = process.host->drifts() ? 0 : kReadingsMax;
   if (cost > Duration::zero() && quiet_until != Scheduler::kNever)
@@ -42,7 +42,7 @@ void Sandbox::open_pages(Thread& thread) {
 
 /// How many scheduling points the thread would only stop at: as long as it makes no system call,
 /// sends nothing and records nothing, nothing changes that the schedule chooses from.
-std::uint64_t Sandbox::points_to_pass(const Thread& thread) {
+std::uint64_t Sandbox::points_to_pass(const TracedThread& thread) {
   constexpr std::uint64_t kMost = 64;
   Scheduler& scheduler = world_.scheduler();
   // A choice between the end of its last turn and this one was for the thread itself.
@@ -54,7 +54,7 @@ std::uint64_t Sandbox::points_to_pass(const Thread& thread) {
 }
 
 void Sandbox::close_pages() {
-  Thread* const reader = std::exchange(reader_, nullptr);
+  TracedThread* const reader = std::exchange(reader_, nullptr);
   if (reader == nullptr) return;
   const Process& process = reader->process();
   if (process.entries != nullptr && !process.entries->tell(*process.host, process.full_name)) {
@@ -67,7 +67,7 @@ void Sandbox::close_pages() {
   const auto [readings, own, points] = process.clock->close();
   world_.scheduler().pass_points(points);
   if (readings == 0) return;
-  reader->note_readings(readings - own);
+  reader->idleness().note_readings(static_cast<unsigned>(readings - own));
   Scheduler& scheduler = world_.scheduler();
   const Instant read = scheduler.now() + cost_of_reading_ * static_cast<std::int64_t>(readings);
   // Somebody may have been killed meanwhile, which leaves something to be done.
@@ -76,7 +76,7 @@ void Sandbox::close_pages() {
 
 // --- by one instruction -------------------------------------------------------------------------
 
-tracee::Stop Sandbox::step(Thread& thread) {
+tracee::Stop Sandbox::step(TracedThread& thread) {
   open_pages(thread);
   if (options_.debugger != nullptr) return options_.debugger->step(thread);
   tracee::Stop stop;
@@ -100,7 +100,7 @@ void Sandbox::end_turn() {
   // ready now.
   bool anything = false;
   if (std::exchange(deeds_seen_, deeds_) != deeds_) {
-    for (Thread* const thread : blocked_) thread->on_deed();
+    for (TracedThread* const thread : blocked_) thread->on_deed();
     read_output();
     pump_.run();
   } else if (poll_all(pump_.descriptors)) {
@@ -123,7 +123,7 @@ void Sandbox::look() {
 /// of that is readable.
 bool Sandbox::poll_all(std::span<const int> more) {
   polled_.clear();
-  for (const Thread* const thread : watchers_) {
+  for (const TracedThread* const thread : watchers_) {
     if (!thread->looks_out()) continue;
     for (const Watched& each : thread->watched())
       polled_.push_back({.fd = each.descriptor.get(), .events = each.events, .revents = 0});
@@ -142,7 +142,7 @@ bool Sandbox::wake_ready() {
   bool any = false;
   auto next = polled_.cbegin();
   // Whoever is woken leaves the list once it runs.
-  for (Thread* const thread : watchers_) {
+  for (TracedThread* const thread : watchers_) {
     if (!thread->looks_out()) continue;
     bool ready = false;
     for (const Watched& each : thread->watched()) ready |= is_ready(each, *next++);
@@ -155,7 +155,7 @@ bool Sandbox::wake_ready() {
 /// Those that wait to open named pipes whose other end is there.
 bool Sandbox::wake_openers() {
   bool any = false;
-  for (Thread* const thread : openers_) {
+  for (TracedThread* const thread : openers_) {
     if (!thread->looks_out() || !thread->finish_opening()) continue;
     thread->on_ready();
     any = true;
@@ -168,8 +168,9 @@ void Sandbox::interrupt_waits() {
   for (const auto& process : processes_) {
     if (process->status) continue;
     for (const auto& thread : process->threads) {
-      const bool looks = !thread->is_over() && thread->looks_out();
-      if (looks && has_signal_to_read(*thread, thread->watched())) thread->on_ready();
+      TracedThread& one = traced(*thread);
+      const bool looks = !one.is_over() && one.looks_out();
+      if (looks && has_signal_to_read(one, one.watched())) one.on_ready();
       if (!thread->is_over() && thread->waits() && takes_signal(*thread, thread->mask())) {
         thread->wake(Woken::kSignal);
         break;

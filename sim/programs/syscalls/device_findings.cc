@@ -14,8 +14,9 @@
 #include "sim/mistakes.h"
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 #include "sim/stacks/unwinder.h"
+#include "sim/world.h"
 #include "transport/fault/plan/finding_call.h"
 
 namespace anyrdma::sim::programs {
@@ -100,7 +101,7 @@ Outcome on_device_finding(Thread& thread, const Call& call) {
   if (report->size > report->text.size() || report->frames > report->posted.size() ||
       report->checker.back() != '\0')
     return Outcome::answered(-EINVAL);
-  const World& world = thread.sandbox().world();
+  const World& world = thread.supervisor().world();
   Mistakes* const mistakes = world.mistakes();
   if (mistakes == nullptr) return Outcome::answered(0);
   const Process& process = thread.process();

@@ -4,7 +4,8 @@
 
 #include "sim/coverage.h"
 #include "sim/findings.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
+#include "sim/world.h"
 
 namespace anyrdma::sim::programs {
 
@@ -17,11 +18,11 @@ std::uint64_t GuardPoints::next() {
 
 Outcome on_guard(Thread& thread, const Call& call) {
   constexpr std::uint64_t kSpread = 0x9e3779b97f4a7c15;  // blocks are counted from 1
-  Sandbox& sandbox = thread.sandbox();
+  Supervisor& supervisor = thread.supervisor();
   if (Coverage* const coverage = coverage_of_run())
     coverage->add(call.arguments[0] * kSpread >> 32);
-  if (!sandbox.world().scheduler().chooses()) return Outcome::answered(0);
-  return Outcome::answered(static_cast<long>(sandbox.guard_points().next()));
+  if (!supervisor.world().scheduler().chooses()) return Outcome::answered(0);
+  return Outcome::answered(static_cast<long>(supervisor.guard_points().next()));
 }
 
 }  // namespace anyrdma::sim::programs

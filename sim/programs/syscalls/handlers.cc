@@ -1,15 +1,17 @@
 #include "sim/programs/syscalls/handlers.h"
 
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
 #include <cstdint>
 
+#include "sim/host.h"
 #include "sim/points/mark_call.h"
+#include "sim/programs/kernel/kernel.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 #include "sim/programs/syscalls/system_calls.h"
+#include "sim/world.h"
 #include "transport/fault/plan/finding_call.h"
 #include "transport/fault/plan/question.h"
 #include "transport/realtime/point_call.h"
@@ -19,8 +21,8 @@ namespace anyrdma::sim::programs {
 Outcome make_call(Thread& thread, const Call& call) {
   const SystemCall* const known = find_system_call(call.number);
   if (known != nullptr && known->handler != nullptr) return known->handler(thread, call);
-  thread.sandbox().remark(thread.process().name + " makes " + name_of_call(call.number) +
-                          ", which anyrdma does not know: it fails with ENOSYS");
+  thread.supervisor().remark(thread.process().name + " makes " + name_of_call(call.number) +
+                             ", which anyrdma does not know: it fails with ENOSYS");
   return Outcome::answered(-ENOSYS);
 }
 
@@ -48,7 +50,7 @@ bool makes_code(long number) {
 // --- the kernel's -------------------------------------------------------------------------------
 
 Outcome on_futex(Thread& thread, const Call& call) {
-  return thread.sandbox().futexes().call(thread, call);
+  return thread.supervisor().kernel().futexes.call(thread, call);
 }
 
 Outcome on_exit(Thread& thread, const Call& /*call*/) {
@@ -61,30 +63,15 @@ Outcome on_restart(Thread& /*thread*/, const Call& /*call*/) {
   return Outcome::answered(-EINTR);
 }
 
-Outcome on_mmap(Thread& thread, const Call& call) {
-  const auto& [address, size, rights, flags, fd, offset] = call.arguments;
-  HugePages& huge = thread.sandbox().kernel().huge_pages;
-  const bool of_file = (flags & MAP_ANONYMOUS) == 0 && huge.has_files();
-  if ((flags & MAP_HUGETLB) != 0 || (of_file && huge.is_huge(thread.borrow(static_cast<int>(fd)))))
-    return huge.on_mmap(thread, call);
-  if ((rights & PROT_EXEC) != 0) thread.map_code(call);
-  return Outcome::made();
-}
-
-Outcome on_mprotect(Thread& thread, const Call& /*call*/) {
-  if (thread.finish_call()) thread.look_at_new_code();
-  return Outcome::made();
-}
-
 /// What it changes would be there in the next run, if that had the same namespaces.
 Outcome on_mount(Thread& thread, const Call& /*call*/) {
-  thread.sandbox().spoil_realms();
+  thread.supervisor().spoil_realms();
   return Outcome::made();
 }
 
 /// It would be there in the next run, and so would the number that it takes.
 Outcome on_new_object(Thread& thread, const Call& /*call*/) {
-  thread.sandbox().note_objects(*thread.process().host);
+  thread.supervisor().note_objects(*thread.process().host);
   return Outcome::made();
 }
 
@@ -98,7 +85,7 @@ Outcome on_poll_in_vain(Thread& thread, const Call& /*call*/) {
 /// A lock or a verbs call. Others have gone on before it is made, if that was wanted.
 Outcome on_point(Thread& thread, const Call& /*call*/) {
   return Outcome::answered(
-      thread.sandbox().world().scheduler().chooses() ? 0 : transport::realtime::kNoPoints);
+      thread.supervisor().world().scheduler().chooses() ? 0 : transport::realtime::kNoPoints);
 }
 
 /// Where it reads its clocks from now on.
@@ -136,7 +123,8 @@ Outcome on_memory(Thread& thread, const Call& call) {
   constexpr std::uint64_t kChoicesMax = 1 << 16;
   const std::uint64_t count = call.arguments[0];
   if (count < 2 || count > kChoicesMax) return Outcome::answered(-EINVAL);
-  const auto choice = thread.sandbox().world().memory().choose(static_cast<std::uint32_t>(count));
+  const auto choice =
+      thread.supervisor().world().memory().choose(static_cast<std::uint32_t>(count));
   return Outcome::answered(static_cast<long>(choice));
 }
 

@@ -9,8 +9,6 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] Outcome on_futex(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_exit(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_restart(Thread& thread, const Call& call);
-[[nodiscard]] Outcome on_mmap(Thread& thread, const Call& call);
-[[nodiscard]] Outcome on_mprotect(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_mount(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_new_object(Thread& thread, const Call& call);
 

@@ -9,7 +9,8 @@
 #include "sim/points/mark_call.h"
 #include "sim/points/marks.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
+#include "sim/world.h"
 
 namespace anyrdma::sim::programs {
 
@@ -25,7 +26,7 @@ Outcome on_mark(Thread& thread, const Call& call) {
       return Outcome::answered(0);
     case ANYRDMA_MARK_ALWAYS:
       if (holds == 0) {
-        const Instant now = thread.sandbox().world().now();
+        const Instant now = thread.supervisor().world().now();
         (void)complain(thread.name() + ": \"" + name + "\" does not hold at " +
                        seconds_text(now.time_since_epoch()) + " s");
       }

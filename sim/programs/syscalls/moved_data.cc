@@ -16,7 +16,9 @@
 
 #include "sim/programs/io/chance.h"
 #include "sim/programs/io/in_pieces.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/net/sockets.h"
+#include "sim/programs/process/repeated_call.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -106,7 +108,7 @@ Outcome move_at_once(Thread& thread, const Move& move) {
   const bool ready =
       std::ranges::all_of(move.ends, [&](const End& end) { return is_ready(thread, end); });
   if (ready) {
-    thread.note_found();
+    thread.idleness().note_found();
   } else if (!thread.look_in_vain()) {
     return Outcome::over();
   }
@@ -121,7 +123,7 @@ bool is_chance(const Move& move) {
 
 Outcome move_data(Thread& thread, Move move) {
   if (is_chance(move)) return Outcome::answered(-EINVAL);
-  thread.sandbox().note_deed();
+  thread.supervisor().note_deed();
   const Call call = move.call;
   if (std::ranges::none_of(move.ends, &End::patient)) return move_at_once(thread, move);
   std::uint64_t done = 0;
@@ -214,15 +216,15 @@ Outcome on_sendfile(Thread& thread, const Call& call) {
 
 Outcome on_preadv2(Thread& thread, const Call& call) {
   if (!has_no_offset(call) || waits_never(call)) return Outcome::made();
-  return thread.sandbox().sockets().on_readv(thread, call);
+  return thread.supervisor().sockets().on_readv(thread, call);
 }
 
 Outcome on_pwritev2(Thread& thread, const Call& call) {
   if (!has_no_offset(call) || waits_never(call)) {
-    thread.sandbox().note_deed();
+    thread.supervisor().note_deed();
     return Outcome::made();
   }
-  return thread.sandbox().sockets().on_writev(thread, call);
+  return thread.supervisor().sockets().on_writev(thread, call);
 }
 
 }  // namespace anyrdma::sim::programs

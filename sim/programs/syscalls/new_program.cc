@@ -11,9 +11,9 @@
 #include <span>
 #include <string_view>
 
-#include "sim/programs/io/in_pieces.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/program.h"
+#include "sim/programs/process/repeated_call.h"
 
 namespace anyrdma::sim::programs {
 namespace {

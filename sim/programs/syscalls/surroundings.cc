@@ -17,11 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "sim/host.h"
 #include "sim/programs/kernel/clocks.h"
+#include "sim/programs/kernel/kernel.h"
 #include "sim/programs/kernel/signals.h"
 #include "sim/programs/kernel/told_files.h"
 #include "sim/programs/process/process.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -38,11 +40,11 @@ struct Children {
 
 /// The group that a program of the host knows by that number; -1: there is none.
 pid_t group_of(const Thread& thread, pid_t number) {
-  for (const auto& process : thread.sandbox().processes()) {
+  for (const auto& process : thread.supervisor().processes()) {
     const bool there = process->host == thread.process().host && process->number == number;
     if (!there) continue;
     // A group outlives the process that it is named after.
-    for (const auto& each : thread.sandbox().processes()) {
+    for (const auto& each : thread.supervisor().processes()) {
       if (!each->waited_for && ::getpgid(each->pid) == process->pid) return process->pid;
     }
   }
@@ -52,7 +54,7 @@ pid_t group_of(const Thread& thread, pid_t number) {
 /// The number of the process of a pidfd; -1: it is no such descriptor.
 pid_t number_by_descriptor(const Thread& thread, int fd) {
   const pid_t pid = process_of_descriptor(thread, fd);
-  for (const auto& process : thread.sandbox().processes()) {
+  for (const auto& process : thread.supervisor().processes()) {
     if (process->pid == pid) return process->number;
   }
   return -1;
@@ -62,7 +64,7 @@ pid_t number_by_descriptor(const Thread& thread, int fd) {
 /// such child at all.
 std::optional<bool> has_ended_child(const Thread& thread, Children which) {
   bool any = false;
-  for (const auto& process : thread.sandbox().processes()) {
+  for (const auto& process : thread.supervisor().processes()) {
     if (process->parent != &thread.process() || process->waited_for) continue;
     if (which.number > 0 && process->number != which.number) continue;
     if (which.group > 0 && ::getpgid(process->pid) != which.group) continue;
@@ -96,7 +98,7 @@ Outcome wait_for_child(Thread& thread, Children which, bool no_waiting, bool lea
   if (!pid) return Outcome::over();
   hide_usage(thread, usage, before);
   if (*pid == 0 && !thread.look_in_vain()) return Outcome::over();
-  for (const auto& process : thread.sandbox().processes()) {
+  for (const auto& process : thread.supervisor().processes()) {
     if (!leaves && process->status && process->parent == &thread.process() &&
         process->number == *pid)
       process->waited_for = true;
@@ -181,7 +183,7 @@ Outcome on_readlink(Thread& thread, const Call& call) {
   std::string target(static_cast<std::size_t>(*length), '\0');
   if (!thread.tracee().read(call.arguments[buffer], std::as_writable_bytes(std::span(target))))
     return Outcome::made();
-  auto shown = told_link(target, thread.sandbox().kernel().numbers);
+  auto shown = told_link(target, thread.supervisor().kernel().numbers);
   if (!shown || shown->size() > call.arguments[buffer + 1]) return Outcome::made();
   const auto size = static_cast<long>(shown->size());
   // Nothing of what the kernel has written remains.

@@ -13,14 +13,17 @@
 #include "sim/programs/io/descriptors.h"
 #include "sim/programs/io/signal_descriptors.h"
 #include "sim/programs/kernel/clocks.h"
+#include "sim/programs/kernel/kernel.h"
 #include "sim/programs/kernel/signals.h"
-#include "sim/programs/supervisor/blocked_call.h"
-#include "sim/programs/supervisor/sandbox.h"
+#include "sim/programs/net/sockets.h"
+#include "sim/programs/process/supervisor.h"
 #include "sim/programs/syscalls/device_findings.h"
 #include "sim/programs/syscalls/guard_points.h"
 #include "sim/programs/syscalls/handlers.h"
+#include "sim/programs/syscalls/kernel_queues.h"
 #include "sim/programs/syscalls/marks.h"
 #include "sim/programs/syscalls/moved_data.h"
+#include "sim/programs/syscalls/new_code.h"
 #include "sim/programs/syscalls/new_program.h"
 #include "sim/programs/syscalls/row.h"
 #include "sim/programs/syscalls/surroundings.h"
@@ -82,17 +85,17 @@ constexpr const char* kNotAllowed = "would change or show the machine's own stat
 
 template <Outcome (Timers::*member)(Thread&, const Call&)>
 Outcome timer(Thread& thread, const Call& call) {
-  return (thread.sandbox().timers().*member)(thread, call);
+  return (thread.supervisor().kernel().timers.*member)(thread, call);
 }
 
 template <Outcome (HugePages::*member)(Thread&, const Call&)>
 Outcome huge(Thread& thread, const Call& call) {
-  return (thread.sandbox().kernel().huge_pages.*member)(thread, call);
+  return (thread.supervisor().kernel().huge_pages.*member)(thread, call);
 }
 
 template <Outcome (Sockets::*member)(Thread&, const Call&)>
 Outcome socket(Thread& thread, const Call& call) {
-  return (thread.sandbox().sockets().*member)(thread, call);
+  return (thread.supervisor().sockets().*member)(thread, call);
 }
 
 constexpr auto kRows = std::to_array<SystemCall>({

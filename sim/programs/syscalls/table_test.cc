@@ -221,7 +221,7 @@ std::vector<Made> all_calls() {
 class EachCall : public ::testing::Test {
  protected:
   void make(const std::vector<Made>& calls) {
-    std::vector<std::string> words{"sim/programs/each_call"};
+    std::vector<std::string> words{"sim/programs/syscalls/each_call"};
     for (const Made& each : calls) words.push_back(each.argument());
     const auto program = sandbox_.start(
         host_, "each_call", {.path = words.front(), .arguments = words, .environment = {}});

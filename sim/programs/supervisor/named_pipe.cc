@@ -1,4 +1,4 @@
-#include "sim/programs/kernel/named_pipe.h"
+#include "sim/programs/supervisor/named_pipe.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,0 +1,35 @@
+// The results of instructions that differ between runs or machines. The supervisor decides them
+// when a thread has stopped at such an instruction. The functions change the registers as the
+// instruction does, and set the instruction pointer behind it.
+#pragma once
+
+#include <sys/user.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "sim/instructions/sites.h"
+#include "sim/tracee/tracee.h"
+#include "verbs/time.h"
+
+namespace anyrdma::sim::programs {
+
+/// Returns the instruction at an address where a thread got SIGSEGV, if it is RDTSC or RDTSCP,
+/// which programs may not execute. nullopt: it is another one.
+[[nodiscard]] std::optional<instructions::Site> time_stamp_at(const tracee::Tracee& thread,
+                                                              std::uint64_t address);
+
+/// RDTSC and RDTSCP. `up`: virtual time since the beginning of the world. The counter has a step of
+/// 1 ns.
+void read_time_stamp(user_regs_struct& registers, const instructions::Site& site,
+                     verbs::Duration up);
+/// RDRAND and RDSEED, which read `chance`. They always succeed.
+void draw(user_regs_struct& registers, const instructions::Site& site, std::uint64_t chance);
+/// RDPID: all threads are on the host's first processor, as in getcpu(2).
+void tell_processor(user_regs_struct& registers, const instructions::Site& site);
+/// CPUID: as the machine's processors answer, without the number of the processor. Source: Intel 64
+/// Software Developer's Manual, volume 2, CPUID; AMD64 Architecture Programmer's Manual, volume 3,
+/// appendix E.
+void tell_identity(user_regs_struct& registers, const instructions::Site& site);
+
+}  // namespace anyrdma::sim::programs
