@@ -23,6 +23,7 @@
 #include "sim/explore/explore.h"
 #include "sim/host.h"
 #include "sim/machines/drop_in.h"
+#include "sim/machines/executable.h"
 #include "sim/machines/machines.h"
 #include "sim/mistakes.h"
 #include "sim/programs/supervisor/sandbox.h"
@@ -49,8 +50,6 @@ using sim::programs::Sandbox;
 
 /// As for a user who starts the server first.
 constexpr sim::Duration kBetweenStarts = std::chrono::milliseconds(10);
-/// Who has done nothing but wait for so long will do nothing more.
-constexpr sim::Duration kQuietAtMost = std::chrono::hours(1);
 /// For servers that are told to end.
 constexpr sim::Duration kFarewell = std::chrono::seconds(10);
 
@@ -416,9 +415,7 @@ class Simulation::Run {
   }
 
   /// Timers of a server that nobody talks to run for ever.
-  [[nodiscard]] bool nothing_more() const {
-    return stuck_ || world_.now() - sandbox_.last_deed() > kQuietAtMost;
-  }
+  [[nodiscard]] bool nothing_more() const { return stuck_ || machines_.is_quiet(); }
 
   void end_servers() {
     for (const auto& program : sandbox_.programs()) {
@@ -503,7 +500,7 @@ class Simulation::Run {
                         .kept = sim::kept_variables(
                             prepared->libraries, kept_on(scenario_, machines_.variables(host)))});
     if (!program) {
-      say("'" + path + "' cannot be started: " + why_not_started(program.error()));
+      say(sim::why_not_started(path, program.error()));
       return Exit::kFailed;
     }
     if (output_ && !output_->add(**program)) return Exit::kFailed;

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/printable.h"
 #include "sim/machines/executable.h"
 #include "sim/machines/installation.h"
-#include "base/printable.h"
 #include "transport/open/environment.h"
 
 namespace anyrdma::tools {
@@ -28,16 +28,9 @@ Exit say_missing(const sim::Installation& installation) {
   return Exit::kFailed;
 }
 
-Exit say_unusable(const std::string& name, int error) {
-  if (error == EACCES) {
-    say("'" + name + "' is not executable. Make it so (chmod +x), or name another program.");
-    return Exit::kNotExecutable;
-  }
-  const bool is_path = name.find('/') != std::string::npos;
-  say(is_path ? "there is no file '" + name + "'. Check the path."
-              : "there is no program '" + name +
-                    "' in PATH. Check the name, give a path, or install the package it is in.");
-  return Exit::kUnknownProgram;
+Exit say_unusable(const std::string& name, const std::error_code& error) {
+  say(sim::why_not_found(name, error));
+  return error.value() == EACCES ? Exit::kNotExecutable : Exit::kUnknownProgram;
 }
 
 /// Where this command lies, symbolic links resolved. Chroots and some containers have no /proc;
@@ -58,30 +51,6 @@ void say(const std::string& sentence) {
   std::fprintf(stderr, "anyrdma: %s\n", text.c_str());
 }
 
-std::string why_not_started(const std::error_code& error) {
-  const std::string sentence = error.message() + ".";
-  if (error == std::errc::operation_not_permitted) {
-    return error.message() +
-           ". The system refuses ptrace(2) or seccomp(2), which simulated hosts need. In a "
-           "container, add --cap-add SYS_PTRACE --security-opt seccomp=unconfined.";
-  }
-  if (error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system)
-    return sentence + " Raise the limit (ulimit -n).";
-  if (error == std::errc::resource_unavailable_try_again)
-    return sentence + " Raise the limit of processes (ulimit -u, cgroup).";
-  if (error == std::errc::not_enough_memory)
-    return sentence + " Raise the limit of memory (ulimit -v, cgroup).";
-  if (error != std::errc::permission_denied) return sentence;
-  // A simulated host is a namespace of its own: there a directory is entered by its path, not
-  // inherited.
-  std::error_code unknown;
-  const std::filesystem::path here = std::filesystem::current_path(unknown);
-  if (unknown || ::access(here.c_str(), X_OK) == 0) return sentence;
-  return "this user may not enter '" + here.string() +
-         "', the program's working directory. Start in another directory, or allow it: chmod a+x "
-         "on the directory and its parents.";
-}
-
 boost::system::result<Start, Exit> prepare_start(const std::string& name) {
   const std::filesystem::path self = own_path();
   if (self.empty()) {
@@ -92,7 +61,7 @@ boost::system::result<Start, Exit> prepare_start(const std::string& name) {
   const sim::Installation installation = sim::find_libraries(self.parent_path());
   if (installation.directory.empty()) return say_missing(installation);
   const auto path = sim::find_program(name, environment("PATH", kDefaultSearchPath));
-  if (!path) return say_unusable(name, path.error().value());
+  if (!path) return say_unusable(name, path.error());
   if (const auto why = sim::why_not_served(*path)) {
     const std::string unserved = "'" + *path + "' cannot use anyrdma: it is " + *why;
     say(unserved + ". It is started without anyrdma.");

@@ -33,7 +33,4 @@ struct Start {
 /// kNotExecutable.
 [[nodiscard]] boost::system::result<Start, Exit> prepare_start(const std::string& name);
 
-/// Returns why the system did not start a program on a simulated host, with the remedy.
-[[nodiscard]] std::string why_not_started(const std::error_code& error);
-
 }  // namespace anyrdma::tools

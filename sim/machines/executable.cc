@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 namespace anyrdma::sim {
@@ -48,6 +49,31 @@ bool statically_linked(const std::string& path) {
   return true;
 }
 
+/// Why the system refuses to start a program, with the remedy.
+std::string cause_of(const std::error_code& error) {
+  const std::string sentence = error.message() + ".";
+  if (error == std::errc::operation_not_permitted || error == std::errc::function_not_supported) {
+    return error.message() +
+           ". The system refuses ptrace(2) or seccomp(2), which simulated hosts need. In a "
+           "container, add --cap-add SYS_PTRACE --security-opt seccomp=unconfined.";
+  }
+  if (error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system)
+    return sentence + " Raise the limit (ulimit -n).";
+  if (error == std::errc::resource_unavailable_try_again)
+    return sentence + " Raise the limit of processes (ulimit -u, cgroup).";
+  if (error == std::errc::not_enough_memory)
+    return sentence + " Raise the limit of memory (ulimit -v, cgroup).";
+  if (error != std::errc::permission_denied) return sentence;
+  // A simulated host is a namespace of its own: there a directory is entered by its path, not
+  // inherited.
+  std::error_code unknown;
+  const std::filesystem::path here = std::filesystem::current_path(unknown);
+  if (unknown || ::access(here.c_str(), X_OK) == 0) return sentence;
+  return "this user may not enter '" + here.string() +
+         "', the program's working directory. Start in another directory, or allow it: chmod a+x "
+         "on the directory and its parents.";
+}
+
 }  // namespace
 
 verbs::Result<std::string> find_program(const std::string& name, std::string_view search_path) {
@@ -66,6 +92,19 @@ verbs::Result<std::string> find_program(const std::string& name, std::string_vie
     if (end == std::string_view::npos) return verbs::errno_code(error);
     search_path.remove_prefix(end + 1);
   }
+}
+
+std::string why_not_found(const std::string& name, const std::error_code& error) {
+  if (error == std::errc::permission_denied)
+    return "'" + name + "' is not executable. Make it so (chmod +x), or name another program.";
+  const bool is_path = name.find('/') != std::string::npos;
+  return is_path ? "there is no file '" + name + "'. Check the path."
+                 : "there is no program '" + name +
+                       "' in PATH. Check the name, give a path, or install the package it is in.";
+}
+
+std::string why_not_started(const std::string& path, const std::error_code& error) {
+  return "'" + path + "' cannot be started: " + cause_of(error);
 }
 
 std::optional<std::string> why_not_served(const std::string& path) {

@@ -47,6 +47,26 @@ TEST_F(Program, ThatMayNotBeExecutedIsEacces) {
   EXPECT_EQ(find_program(folder, "").error().value(), EACCES);
 }
 
+TEST_F(Program, ThatIsNotFoundHasASentenceWithTheRemedy) {
+  const auto said = [](const std::string& name, int error) {
+    return why_not_found(name, verbs::errno_code(error));
+  };
+  EXPECT_EQ(said("./here", EACCES),
+            "'./here' is not executable. Make it so (chmod +x), or name another program.");
+  EXPECT_EQ(said("./here", ENOENT), "there is no file './here'. Check the path.");
+  EXPECT_TRUE(said("here", ENOENT).starts_with("there is no program 'here' in PATH. Check"));
+}
+
+TEST_F(Program, ThatTheSystemDoesNotStartHasASentenceWithTheRemedy) {
+  const auto said = [](int error) { return why_not_started("/bin/a", verbs::errno_code(error)); };
+  EXPECT_EQ(said(ENOEXEC), "'/bin/a' cannot be started: Exec format error.");
+  for (const int error : {EPERM, ENOSYS})
+    EXPECT_NE(said(error).find("--cap-add SYS_PTRACE"), std::string::npos) << error;
+  EXPECT_NE(said(EMFILE).find("ulimit -n"), std::string::npos);
+  EXPECT_NE(said(EAGAIN).find("ulimit -u"), std::string::npos);
+  EXPECT_NE(said(ENOMEM).find("ulimit -v"), std::string::npos);
+}
+
 TEST_F(Program, FoundLaterOnThePathWinsOverAnUnusableOne) {
   (void)make("two", 0644);
   std::filesystem::create_directories(folder + "/later");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -202,6 +203,11 @@ std::string Machines::problem_with_host(const std::string& name,
     }
   }
   return "";
+}
+
+bool Machines::is_quiet() const {
+  constexpr Duration kQuietAtMost = std::chrono::hours(1);
+  return world_.now() - sandbox_.last_deed() > kQuietAtMost;
 }
 
 verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,

@@ -100,6 +100,8 @@ class Machines {
   /// returned the host.
   [[nodiscard]] std::map<std::string, std::string> variables(const Host& host) const;
   [[nodiscard]] programs::Sandbox& sandbox() { return sandbox_; }
+  /// Whether no program has done anything but wait for an hour of virtual time. A run ends then.
+  [[nodiscard]] bool is_quiet() const;
 
  private:
   void pump();

@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -19,9 +18,6 @@
 namespace anyrdma::sim {
 namespace {
 
-/// Who has done nothing but wait for so long will do nothing more.
-constexpr Duration kQuietAtMost = std::chrono::hours(1);
-
 std::filesystem::path libraries_or_throw() {
   std::string problem;
   std::filesystem::path found = find_drop_in(problem);
@@ -34,25 +30,7 @@ std::string path_or_throw(const std::string& name) {
   const char* const search = std::getenv("PATH");
   const auto path = find_program(name, search == nullptr ? "/usr/bin:/bin" : search);
   if (path) return *path;
-  if (path.error().value() == EACCES) {
-    throw StartError("'" + name +
-                     "' is not executable. Make it so (chmod +x), or name another program.");
-  }
-  throw StartError(name.find('/') != std::string::npos
-                       ? "there is no file '" + name + "'. Check the path."
-                       : "there is no program '" + name +
-                             "' in PATH. Check the name, give a path, or install the package it is "
-                             "in.");
-}
-
-std::string why_not_started(const std::string& path, int error) {
-  if (error == EPERM || error == ENOSYS) {
-    return "'" + path +
-           "' cannot be run in virtual time: processes may not be traced here (ptrace(2) or "
-           "seccomp(2) is refused). In a container, add --cap-add SYS_PTRACE and a seccomp profile "
-           "that allows both.";
-  }
-  return "'" + path + "' cannot be started: " + verbs::errno_code(error).message() + ".";
+  throw StartError(why_not_found(name, path.error()));
 }
 
 }  // namespace
@@ -156,7 +134,7 @@ RunningProgram& Programs::start(Host& host, std::vector<std::string>&& command,
                                                   .start = options.after,
                                                   .background = options.background,
                                                   .kept = kept_variables(libraries_, of_host)});
-  if (!started) throw StartError(why_not_started(path, started.error().value()));
+  if (!started) throw StartError(why_not_started(path, started.error()));
   running->program_ = *started;
   running_.push_back(std::move(running));
   return *running_.back();
@@ -205,8 +183,7 @@ std::string Programs::verify(std::vector<std::string> command, std::chrono::mill
 }
 
 bool Programs::nothing_more() {
-  return world_.now() - machines_.sandbox().last_deed() > kQuietAtMost ||
-         !machines_.sandbox().overrun().empty() ||
+  return machines_.is_quiet() || !machines_.sandbox().overrun().empty() ||
          (world_.mistakes() != nullptr && world_.mistakes()->is_stuck(world_.now()));
 }
 
