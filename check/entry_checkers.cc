@@ -132,8 +132,9 @@ Carrier carrier_of(std::uint64_t event) {
 /// Faults that make themselves felt by lost messages, rejections or events alone, so that nothing
 /// else has to be forgiven when they fire.
 constexpr std::string_view kPlainFaults[] = {
-    "lose",   "delay",     "duplicate", "corrupt",   "reject",  "stale", "overflow", "remove",
-    "return", "fail-over", "fail-back", "port-down", "port-up", "cut",   "mend",     "slow"};
+    "lose",     "delay",  "duplicate", "corrupt",   "reject",    "stale",
+    "overflow", "remove", "return",    "fail-over", "fail-back", "port-down",
+    "port-up",  "cut",    "mend",      "slow",      "flap"};
 
 }  // namespace
 

@@ -136,6 +136,12 @@ bool carry_out(World& world, const FaultAction& action) {
       [&](const MendRail& mend) {
         return host(world, mend.host).interfaces().set_rail(mend.interface, true).has_value();
       },
+      [&](const SlowRail& slow) {
+        return host(world, slow.host)
+            .interfaces()
+            .slow_rail(slow.interface, slow.delay)
+            .has_value();
+      },
       [&](const AddAddress& add) {
         return host(world, add.host)
             .interfaces()

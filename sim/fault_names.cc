@@ -1,16 +1,16 @@
 #include "sim/fault_names.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 
 #include "sim/host.h"
 #include "sim/world.h"
 #include "transport/fault/plan/altered_field.h"
-#include "transport/fault/plan/ending.h"
 #include "transport/fault/plan/name_visitor.h"
 #include "transport/fault/plan/scalars.h"
-#include "verbs/overloaded.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -33,6 +33,16 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
     } else if (host_->interfaces().find(name) == nullptr) {
       fail("no interface " + fault::in_quotes(name) + " on that host");
     }
+  }
+  void device_or_port(std::string_view key, const std::string& device, std::uint8_t port) {
+    name(key, device);
+    if (port > 1 && host_ != nullptr)
+      fail("no port " + std::to_string(port) + " of the device " + fault::in_quotes(device));
+  }
+  void rails(std::string_view, const std::string& from, const std::string& from_interface,
+             const std::string& to, const std::string& to_interface) {
+    look_up_rail(from, from_interface);
+    look_up_rail(to, to_interface);
   }
   void named(const std::string& host) { (void)look_up(host); }
   void host_or_program(std::string_view, const std::string& name, const std::string& program,
@@ -66,6 +76,11 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
            " on that host, which starts " + std::to_string(count) + " of that name");
     }
   }
+  void look_up_rail(const std::string& name, const std::string& interface) {
+    const Host* const host = name.empty() ? nullptr : look_up(name);
+    if (host != nullptr && !interface.empty() && host->interfaces().find(interface) == nullptr)
+      fail("no interface " + fault::in_quotes(interface) + " on that host");
+  }
   const Host* look_up(const std::string& name) {
     const Host* host = world_.find_host(name);
     if (host == nullptr) fail("no host " + fault::in_quotes(name));
@@ -80,39 +95,10 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
   std::string problem_;
 };
 
-/// What processes cannot be told: their device has the addresses that it began with, and once gone
-/// it is gone.
-std::string problem_outside(const World& world, const fault::FaultAction& action) {
-  const auto outside = [&world](const std::string& name) {
-    const Host* const host = world.find_host(name);
-    return host != nullptr && host->processes().expected();
-  };
-  const verbs::Overloaded cases{
-      [&](const fault::ReturnDevice& plug) {
-        return outside(plug.host) ? "a device cannot return on a host of processes" : "";
-      },
-      [&](const fault::AddAddress& add) {
-        return outside(add.host) ? "addresses cannot change on a host of processes" : "";
-      },
-      [&](const fault::DropAddress& drop) {
-        return outside(drop.host) ? "addresses cannot change on a host of processes" : "";
-      },
-      [](const auto&) { return ""; }};
-  return std::visit(cases, action);
-}
-
 }  // namespace
 
 std::string problem_with_names(const World& world, const Fault& fault) {
-  const auto* routing = std::get_if<fault::OnRouting>(&fault.trigger);
-  const Host* const at = routing == nullptr ? nullptr : world.find_host(routing->host);
-  if (at != nullptr && at->processes().expected())
-    return "routes cannot fail on a host of processes";
   if (std::string problem = fault::problem_with_field(fault); !problem.empty()) return problem;
-  if (std::string problem = problem_outside(world, fault.action); !problem.empty()) return problem;
-  if (const auto ending = fault::ending_of(fault.action); !fault.lasts.for_ever() && ending) {
-    if (std::string problem = problem_outside(world, *ending); !problem.empty()) return problem;
-  }
   NameChecker checker(world);
   const auto look = [&checker]<class Part>(const Part& part) { Part::visit(checker, part); };
   std::visit(look, fault.trigger);

@@ -13,6 +13,7 @@
 #include "sim/schedule/random_stream.h"
 #include "sim/world.h"
 #include "transport/fault/plan/drawn.h"
+#include "transport/fault/plan/flaps.h"
 #include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/matching.h"
 
@@ -23,14 +24,20 @@ bool names(const std::string& pattern, const Host& host) {
   return pattern.empty() || pattern == host.name();
 }
 
-bool names_packet(const Trigger& trigger, const Host& from, const Host& to,
-                  std::uint16_t attribute) {
-  if (const auto* on = std::get_if<OnMessage>(&trigger)) {
-    return static_cast<std::uint16_t>(on->message) == attribute && names(on->from, from) &&
-           names(on->to, to);
-  }
+bool names_way(const auto& on, const Interfaces::Place& from, const Interfaces::Place& to) {
+  const auto names_rail = [](const std::string& pattern, const Interface& interface) {
+    return pattern.empty() || pattern == interface.name;
+  };
+  return names(on.from, from.host) && names(on.to, to.host) &&
+         names_rail(on.from_interface, from.interface) && names_rail(on.to_interface, to.interface);
+}
+
+bool names_packet(const Trigger& trigger, const Interfaces::Place& from,
+                  const Interfaces::Place& to, std::uint16_t attribute) {
+  if (const auto* on = std::get_if<OnMessage>(&trigger))
+    return static_cast<std::uint16_t>(on->message) == attribute && names_way(*on, from, to);
   const auto* on = std::get_if<OnPacket>(&trigger);
-  return on != nullptr && names(on->from, from) && names(on->to, to);
+  return on != nullptr && names_way(*on, from, to);
 }
 
 }  // namespace
@@ -49,6 +56,7 @@ class Faults::Planned final : public fault::Arming, public Task {
     over_ = true;
     faults_.world_.scheduler().cancel(*this);
     faults_.world_.scheduler().cancel(end_);
+    faults_.world_.scheduler().cancel(flapping_);
   }
   [[nodiscard]] const Fault& drawn() const { return drawn_; }
   /// What it has done goes on, and will end.
@@ -72,11 +80,64 @@ class Faults::Planned final : public fault::Arming, public Task {
     Planned& planned_;
   };
 
+  /// The port goes down and up.
+  class Flapping final : public Task {
+   public:
+    explicit Flapping(Planned& planned) : planned_(planned) {}
+    /// True: the port has lost its link. From the beginning, if it flaps already.
+    bool start() {
+      left_ = fault::flaps_of(flap(), planned_.drawn_.lasts);
+      if (armed() && is_down_) return true;
+      return lose();
+    }
+
+   private:
+    [[nodiscard]] const FlapPort& flap() const {
+      return std::get<FlapPort>(planned_.drawn_.action);
+    }
+    [[nodiscard]] std::string what() override {
+      return "a port flaps: " + to_string(planned_.drawn_);
+    }
+    void run() override {
+      if (!is_down_) {
+        (void)lose();
+        return;
+      }
+      is_down_ = false;
+      set(PortUp{flap().host, flap().device, flap().port});
+      if (left_ != 0) wait(flap().every - flap().down);
+    }
+    bool lose() {
+      --left_;
+      is_down_ = true;
+      const bool lost = set(PortDown{flap().host, flap().device, flap().port});
+      wait(flap().down);
+      return lost;
+    }
+    bool set(const fault::FaultAction& action) {
+      planned_.faults_.tell("flap: " + to_string(Fault{AtTime{}, action}).substr(kAtOnce.size()),
+                            action);
+      return carry_out(planned_.faults_.world_, action);
+    }
+    void wait(verbs::Duration time) {
+      Scheduler& scheduler = planned_.faults_.world_.scheduler();
+      scheduler.at(*this, planned_.faults_.world_.now() + time);
+    }
+    static constexpr std::string_view kAtOnce = "at 0s: ";
+    Planned& planned_;
+    std::uint32_t left_ = 0;
+    bool is_down_ = false;
+  };
+
   [[nodiscard]] std::string what() override { return "a fault happens: " + to_string(drawn_); }
   void run() override {
     if (std::holds_alternative<AtTime>(drawn_.trigger)) ++status.armed;
     faults_.triggers_.fire(*this);
     World& world = faults_.world_;
+    if (std::holds_alternative<FlapPort>(drawn_.action)) {
+      if (flapping_.start()) ++status.observed;
+      return;
+    }
     Before before;
     if (!drawn_.lasts.for_ever() && !end_.armed()) before = before_action(world, drawn_.action);
     // A cut path is observed when somebody comes that way.
@@ -93,6 +154,7 @@ class Faults::Planned final : public fault::Arming, public Task {
   Fault drawn_;
   bool over_ = false;
   End end_{*this};
+  Flapping flapping_{*this};
 };
 
 Faults::Faults(World& world) : world_(world) {}
@@ -185,15 +247,17 @@ fault::Oversight Faults::oversight() const {
     return std::any_of(planned_.begin(), planned_.end(),
                        [&](const auto& planned) { return is_it(planned->status.fault); });
   };
-  return {.entries = watching_events_ || watching_calls_,
-          .events = watching_events_,
-          .calls = watching_calls_,
-          .gate = watching_gate_,
-          .requests = any(
-              [](const Fault& fault) { return std::holds_alternative<OnRequest>(fault.trigger); }),
-          .takes = any([](const Fault& fault) {
-            return std::holds_alternative<SlowConsumer>(fault.action);
-          })};
+  return {
+      .entries = watching_events_ || watching_calls_,
+      .events = watching_events_,
+      .calls = watching_calls_,
+      .gate = watching_gate_,
+      .requests =
+          any([](const Fault& fault) { return std::holds_alternative<OnRequest>(fault.trigger); }),
+      .routes =
+          any([](const Fault& fault) { return std::holds_alternative<OnRouting>(fault.trigger); }),
+      .takes = any(
+          [](const Fault& fault) { return std::holds_alternative<SlowConsumer>(fault.action); })};
 }
 
 std::string Faults::problem_here(const Fault& fault) const {
@@ -249,8 +313,8 @@ void Faults::tell(const std::string& text, const fault::FaultAction& action) {
   if (world_.stream() != nullptr) world_.stream()->fault(text, action);
 }
 
-Mishap Faults::on_packet(const Host& from, const Host& to, verbs::soft::Packet& packet,
-                         bool passes) {
+Mishap Faults::on_packet(const Interfaces::Place& from, const Interfaces::Place& to,
+                         verbs::soft::Packet& packet, bool passes) {
   const std::uint16_t attribute = cm_attribute(packet);
   const auto is_it = [&](const Trigger& trigger) {
     return names_packet(trigger, from, to, attribute);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/fault_plan.h"
+#include "sim/interfaces.h"
 #include "sim/schedule/scheduler.h"
 #include "transport/fault/plan/arming.h"
 #include "transport/fault/plan/question.h"
@@ -66,8 +67,8 @@ class Faults : private fault::FaultDriver {
   [[nodiscard]] fault::Oversight oversight() const;
   /// Called for each packet that leaves a host. The function may change the packet, and returns
   /// what happens to it. `passes`: the path between the hosts is not down.
-  [[nodiscard]] Mishap on_packet(const Host& from, const Host& to, verbs::soft::Packet& packet,
-                                 bool passes);
+  [[nodiscard]] Mishap on_packet(const Interfaces::Place& from, const Interfaces::Place& to,
+                                 verbs::soft::Packet& packet, bool passes);
   [[nodiscard]] std::optional<transport::soft::Admission::Refusal> on_request(const Host& host);
   void on_event(const Host& host, transport::EventObserver::Step step, std::uint64_t id,
                 rdma_cm_event_type type);

@@ -181,6 +181,13 @@ Result<void> Interfaces::set_rail(std::string_view name, bool passes) {
   return {};
 }
 
+Result<void> Interfaces::slow_rail(std::string_view name, Duration delay) {
+  Interface* const found = find_own(name);
+  if (found == nullptr) return verbs::errno_code(ENODEV);
+  if (std::exchange(found->delay, delay) == delay) return verbs::errno_code(EALREADY);
+  return {};
+}
+
 // --- addresses ----------------------------------------------------------------------------------
 
 Result<void> Interfaces::add_address(std::string_view interface, std::string_view text) {
@@ -194,7 +201,7 @@ Result<void> Interfaces::add_address(std::string_view interface, std::string_vie
   }
   if (!host_.world().claim(prefix->address, host_, index)) return verbs::errno_code(EADDRINUSE);
   found->prefixes.push_back(*prefix);
-  found->nic->replace_gid(ibv_gid{}, prefix->address.gid());
+  found->nic->add_address(*prefix);
   return {};
 }
 
@@ -207,9 +214,10 @@ Result<void> Interfaces::drop_address(std::string_view interface, std::string_vi
       std::find_if(found->prefixes.begin(), found->prefixes.end(),
                    [&](const auto& own) { return own.address.ip == prefix->address.ip; });
   if (at == found->prefixes.end()) return verbs::errno_code(EADDRNOTAVAIL);
-  found->nic->replace_gid(at->address.gid(), ibv_gid{});
+  const Prefix dropped = *at;
   found->prefixes.erase(at);
-  host_.world().disown(prefix->address);
+  host_.world().disown(dropped.address);
+  found->nic->drop_address(dropped);
   return {};
 }
 

@@ -39,6 +39,7 @@ struct Interface {
   BondOptions bond{};
   std::uint8_t link = 0;  ///< which one that is
   bool cut = false;       ///< nothing passes
+  Duration delay{};       ///< by which its packets take longer
   std::vector<Prefix> prefixes;
   std::unique_ptr<Nic> nic;  ///< never null
 
@@ -64,6 +65,13 @@ class Interfaces {
   }
   [[nodiscard]] auto begin() const { return all_.begin(); }
   [[nodiscard]] auto end() const { return all_.end(); }
+  /// An interface and its host.
+  struct Place {
+    const Host& host;
+    const Interface& interface;
+  };
+  /// Precondition: there is such an interface.
+  [[nodiscard]] Place at(std::size_t interface) const { return {host_, (*this)[interface]}; }
   /// Returns the interface of that name. Null: there is none.
   [[nodiscard]] const Interface* find(std::string_view interface) const;
 
@@ -87,6 +95,10 @@ class Interfaces {
   /// neighbours; or ends that. The link of its port stays up. ENODEV: no such interface; EALREADY:
   /// already in that state.
   [[nodiscard]] Result<void> set_rail(std::string_view interface, bool passes);
+
+  /// Makes all packets that an interface sends or receives take `delay` longer; 0: no longer.
+  /// ENODEV: no such interface; EALREADY: it does that already.
+  [[nodiscard]] Result<void> slow_rail(std::string_view interface, Duration delay);
 
   // --- for gateways, and for the host's kernel --------------------------------------------------
 

@@ -184,7 +184,8 @@ void Neighbours::look_for(NeighbourToken token, const Address& neighbour, int in
   if (answers(neighbour, interface)) {
     Host& owner = *world.owner_of(neighbour.ip)->host;
     const Duration round_trip = world.link_between(host_, owner).options().latency +
-                                world.link_between(owner, host_).options().latency;
+                                world.link_between(owner, host_).options().latency +
+                                2 * interface_at(interface).delay;
     answer = std::min(answer, world.now() + round_trip);
   }
   world.scheduler().at(question, answer);

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "sim/uplink.h"
 #include "transport/fault/plan/question.h"
 #include "transport/soft/device_change.h"
 #include "transport/soft/network.h"
+#include "transport/soft/prefix.h"
 #include "verbs/result.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/packet.h"
@@ -59,8 +61,9 @@ class Nic {
   [[nodiscard]] virtual verbs::Result<void> change(const transport::soft::DeviceChange& change);
   /// Returns a removed device without its objects. ENODEV: it cannot return.
   [[nodiscard]] virtual verbs::Result<void> bring_back(bool new_guid);
-  /// Replaces an entry of the GID table; an all-zero GID is an empty entry.
-  virtual void replace_gid(const ibv_gid& /*old*/, const ibv_gid& /*gid*/) {}
+  /// The interface has got or lost an address: the device's GID table follows.
+  virtual void add_address(const transport::soft::Prefix& /*prefix*/) {}
+  virtual void drop_address(const transport::soft::Prefix& /*prefix*/) {}
 
   // --- power ------------------------------------------------------------------------------------
 
@@ -86,6 +89,13 @@ class Nic {
   /// Fills in what a process that opens the device finds: whether it is there, and the state of its
   /// port.
   virtual void on_opened(fault::Question& /*question*/) const {}
+  /// The changes that a process applies to its own part of the device when it opens the device.
+  struct Past {
+    std::vector<transport::soft::Prefix> addresses;      ///< those at first
+    std::vector<transport::soft::DeviceChange> changes;  ///< of the device since then
+  };
+  /// Null: no process opens the device.
+  [[nodiscard]] virtual const Past* past() const { return nullptr; }
 
  protected:
   Host& host_;

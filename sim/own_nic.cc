@@ -135,6 +135,9 @@ Result<void> OwnNic::change(const DeviceChange& change) {
     case Kind::kMoved:
     case Kind::kNeighbourMoved:
     case Kind::kGroupLost:
+    case Kind::kReturned:
+    case Kind::kAddressAdded:
+    case Kind::kAddressDropped:
       break;
   }
   return verbs::errno_code(ENOENT);

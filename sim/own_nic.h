@@ -25,12 +25,19 @@ class OwnNic final : public Nic {
   [[nodiscard]] bool hears_groups(bool /*own*/) const override { return true; }
   [[nodiscard]] verbs::Result<void> change(const transport::soft::DeviceChange& change) override;
   [[nodiscard]] verbs::Result<void> bring_back(bool new_guid) override;
-  void replace_gid(const ibv_gid& old, const ibv_gid& gid) override;
+  void add_address(const transport::soft::Prefix& prefix) override {
+    replace_gid(ibv_gid{}, prefix.address.gid());
+  }
+  void drop_address(const transport::soft::Prefix& prefix) override {
+    replace_gid(prefix.address.gid(), ibv_gid{});
+  }
   void on_kill() override;
   void start_anew() override;
 
  private:
   void plug(const verbs::soft::HcaConfig& config);
+  /// Replaces an entry of the GID table; an all-zero GID is an empty entry.
+  void replace_gid(const ibv_gid& old, const ibv_gid& gid);
   void remove();
   [[nodiscard]] verbs::Result<void> set_port(ibv_port_state state);
 

@@ -85,6 +85,26 @@ void Processes::on_opened(std::string_view process, fault::Question& question) {
   if (expected() && !any) question.error = ENODEV;
 }
 
+void Processes::on_change(fault::Question& question) const {
+  std::uint64_t number = question.id;
+  std::uint8_t device = 0;
+  for (const Interface& each : host_.interfaces()) {
+    const Nic::Past* const past = each.nic->past();
+    const std::size_t count = past == nullptr ? 0 : past->changes.size();
+    if (number < count) {
+      const transport::soft::DeviceChange& change = past->changes[number];
+      question.change = {.device = device,
+                         .kind = static_cast<std::uint8_t>(change.kind),
+                         .bits = change.bits,
+                         .new_guid = change.new_guid};
+      std::ranges::copy(change.neighbour.gid().raw, question.change.address.begin());
+      return;
+    }
+    number -= count;
+    ++device;
+  }
+}
+
 void Processes::hear(std::string_view process, const recording::Entry& entry) {
   using recording::EntryKind;
   // The number of a device is the process's word (recording/packed.h).
@@ -119,6 +139,12 @@ Duration Processes::advise(std::string_view process, fault::Question& question) 
   switch (question.kind) {
     case fault::Question::Kind::kOpened:
       on_opened(process, question);
+      return {};
+    case fault::Question::Kind::kChange:
+      on_change(question);
+      return {};
+    case fault::Question::Kind::kRoute:
+      question.error = faults.on_routing(host_);
       return {};
     case fault::Question::Kind::kRequest:
       admit(faults, host_, question);

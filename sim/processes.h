@@ -68,6 +68,7 @@ class Processes {
   [[nodiscard]] std::shared_ptr<Process> find_spawned(std::string_view name,
                                                       std::uint32_t number) const;
   void on_opened(std::string_view process, fault::Question& question);
+  void on_change(fault::Question& question) const;
 
   Host& host_;
   std::vector<std::string> announced_;

@@ -107,6 +107,29 @@ TEST_F(Rails, ANeighbourThatIsKnownStillResolvesAndNobodyAnswersTheRequest) {
   EXPECT_EQ(client.expect(RDMA_CM_EVENT_UNREACHABLE).status, -ETIMEDOUT);
 }
 
+TEST_F(Rails, APacketIsLostOnTheRailThatAFaultNames) {
+  Rail first = connect(0);
+  Rail second = connect(1);
+  EXPECT_TRUE(world.faults().inject(
+      FaultPlan::parse("on client/eth1->server/eth1 packet all: lose").value()));
+
+  EXPECT_EQ(send(first), IBV_WC_SUCCESS);
+  EXPECT_EQ(send(second), IBV_WC_RETRY_EXC_ERR);
+}
+
+TEST_F(Rails, ASlowRailDelaysItsOwnPackets) {
+  Rail first = connect(0);
+  Rail second = connect(1);
+  happen("slow-rail server eth1 1ms for 1s");
+
+  const Instant begun = world.now();
+  EXPECT_EQ(send(first), IBV_WC_SUCCESS);
+  EXPECT_LT(world.now() - begun, 1ms);
+  const Instant middle = world.now();
+  EXPECT_EQ(send(second), IBV_WC_SUCCESS);
+  EXPECT_GE(world.now() - middle, 2ms);
+}
+
 TEST_F(Rails, AMendedRailCarriesWhatComesThen) {
   happen("cut-rail client eth0");
   EXPECT_EQ(resolve(0), RDMA_CM_EVENT_ADDR_ERROR);

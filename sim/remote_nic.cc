@@ -1,9 +1,10 @@
 #include "sim/remote_nic.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
-#include "sim/interfaces.h"
+#include "sim/host.h"
 
 namespace anyrdma::sim {
 
@@ -11,7 +12,9 @@ using transport::soft::DeviceChange;
 using verbs::Result;
 
 RemoteNic::RemoteNic(Host& host, std::size_t interface, std::string name, Uplink& uplink)
-    : Nic(host, interface), name_(std::move(name)), uplink_(uplink) {}
+    : Nic(host, interface), name_(std::move(name)), uplink_(uplink) {
+  past_.addresses = host.interfaces()[interface].prefixes;
+}
 
 bool RemoteNic::take(const Host& /*from*/, verbs::soft::PacketPtr&& packet) {
   packet->keep_payload();
@@ -51,9 +54,37 @@ Result<void> RemoteNic::change(const DeviceChange& change) {
     case Kind::kGroupLost:
       if (unplugged_) return verbs::errno_code(ENODEV);
       break;
+    case Kind::kReturned:
+    case Kind::kAddressAdded:
+    case Kind::kAddressDropped:
+      break;  // not by this function
   }
   uplink_.on_change(change);
   return {};
+}
+
+Result<void> RemoteNic::bring_back(bool new_guid) {
+  unplugged_ = false;
+  port_down_ = false;
+  keep({.kind = DeviceChange::Kind::kReturned, .new_guid = new_guid});
+  return {};
+}
+
+void RemoteNic::add_address(const transport::soft::Prefix& prefix) {
+  keep({.kind = DeviceChange::Kind::kAddressAdded,
+        .neighbour = prefix.address,
+        .bits = static_cast<std::uint8_t>(prefix.bits)});
+}
+
+void RemoteNic::drop_address(const transport::soft::Prefix& prefix) {
+  keep({.kind = DeviceChange::Kind::kAddressDropped,
+        .neighbour = prefix.address,
+        .bits = static_cast<std::uint8_t>(prefix.bits)});
+}
+
+void RemoteNic::keep(const DeviceChange& change) {
+  past_.changes.push_back(change);
+  uplink_.on_change(change);
 }
 
 bool RemoteNic::kill_program(std::string_view name, std::uint32_t number) {
@@ -68,6 +99,7 @@ void RemoteNic::on_opened(fault::Question& question) const {
   const std::uint32_t bit = std::uint32_t{1} << interface_;
   if (unplugged_) question.removed |= bit;
   if (port_down_) question.ports_down |= bit;
+  question.changes += static_cast<std::uint32_t>(past_.changes.size());
 }
 
 }  // namespace anyrdma::sim

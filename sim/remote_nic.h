@@ -21,6 +21,9 @@ class RemoteNic final : public Nic {
   [[nodiscard]] bool hears_groups(bool own) const override;
   void on_neighbour(transport::soft::NeighbourToken token, int error) override;
   [[nodiscard]] verbs::Result<void> change(const transport::soft::DeviceChange& change) override;
+  [[nodiscard]] verbs::Result<void> bring_back(bool new_guid) override;
+  void add_address(const transport::soft::Prefix& prefix) override;
+  void drop_address(const transport::soft::Prefix& prefix) override;
   void on_crash() override { uplink_.on_crash(); }
   void on_kill() override { uplink_.on_kill(); }
   [[nodiscard]] bool kill_program(std::string_view name, std::uint32_t number) override;
@@ -28,12 +31,16 @@ class RemoteNic final : public Nic {
                                                   bool paused) override;
   [[nodiscard]] bool has_processes() const override { return true; }
   void on_opened(fault::Question& question) const override;
+  [[nodiscard]] const Past* past() const override { return &past_; }
 
  private:
+  void keep(const transport::soft::DeviceChange& change);
+
   std::string name_;
   Uplink& uplink_;
   bool unplugged_ = false;
   bool port_down_ = false;
+  Past past_;
 };
 
 }  // namespace anyrdma::sim

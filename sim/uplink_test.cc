@@ -200,10 +200,78 @@ TEST_F(Uplinks, ANeighbourThatKnewAnAddressHearsThatItHasMoved) {
   EXPECT_THAT(client.changes, ElementsAre(Change::kNeighbourMoved));
 }
 
-TEST_F(Uplinks, WhatTheyCannotBeToldIsRefused) {
+TEST_F(Uplinks, DevicesReturnAndAddressesChange) {
+  inject(
+      "at 1ms: remove client anyrdma0\n"
+      "at 2ms: return client anyrdma0 new-guid\n"
+      "at 3ms: return client anyrdma0\n"
+      "at 4ms: add-address client eth0 10.0.0.9/24\n"
+      "at 5ms: drop-address client eth0 10.0.0.9");
+  world.run_for(6ms);
+
+  EXPECT_THAT(client.changes, ElementsAre(Change::kRemoved, Change::kReturned,
+                                          Change::kAddressAdded, Change::kAddressDropped));
+  EXPECT_TRUE(client_host.devices().has("anyrdma0"));
+  std::vector<std::uint32_t> observed;
+  for (const FaultStatus& each : world.faults().status()) observed.push_back(each.observed);
+  EXPECT_THAT(observed, ElementsAre(1, 1, 0, 1, 1));
+}
+
+TEST_F(Uplinks, WhoOpensADeviceLaterAsksForItsChanges) {
+  ASSERT_TRUE(client_host.devices().remove("anyrdma0"));
+  ASSERT_TRUE(client_host.devices().bring_back("anyrdma0", true));
+  ASSERT_TRUE(client_host.interfaces().add_address("eth0", "10.0.0.9/24"));
+  fault::Question opened{.kind = fault::Question::Kind::kOpened};
+  (void)client_host.processes().advise("rping[2]", opened);
+  EXPECT_EQ(opened.error, 0);
+  EXPECT_EQ(opened.removed, 0u);
+  ASSERT_EQ(opened.changes, 2u);
+
+  fault::Question first{.kind = fault::Question::Kind::kChange, .id = 0};
+  (void)client_host.processes().advise("rping[2]", first);
+  EXPECT_EQ(static_cast<Change>(first.change.kind), Change::kReturned);
+  EXPECT_TRUE(first.change.new_guid);
+  fault::Question second{.kind = fault::Question::Kind::kChange, .id = 1};
+  (void)client_host.processes().advise("rping[2]", second);
+  EXPECT_EQ(static_cast<Change>(second.change.kind), Change::kAddressAdded);
+  EXPECT_EQ(second.change.bits, 120);
+  EXPECT_EQ(second.change.address[15], 9);
+  fault::Question none{.kind = fault::Question::Kind::kChange, .id = 2};
+  (void)client_host.processes().advise("rping[2]", none);
+  EXPECT_EQ(none.change.kind, 0);
+}
+
+TEST_F(Uplinks, ARouteFailsWhenAProcessAsks) {
+  inject("on client routing 2: unrouted EIO");
+  EXPECT_TRUE(world.faults().oversight().routes);
+  const auto error_of_route = [this] {
+    fault::Question question{.kind = fault::Question::Kind::kRoute};
+    (void)client_host.processes().advise("rping[2]", question);
+    return question.error;
+  };
+
+  EXPECT_EQ(error_of_route(), 0);
+  EXPECT_EQ(error_of_route(), EIO);
+  EXPECT_EQ(error_of_route(), 0);
+}
+
+TEST_F(Uplinks, APortThatFlapsGoesDownAndUp) {
+  inject("at 1ms: flap client anyrdma0 2ms every 5ms for 10ms");
+  world.run_for(2ms);
+  EXPECT_THAT(client.changes, ElementsAre(Change::kPortDown));
+  world.run_for(20ms);
+
+  EXPECT_THAT(client.changes,
+              ElementsAre(Change::kPortDown, Change::kPortUp, Change::kPortDown, Change::kPortUp));
+  EXPECT_EQ(world.faults().status().front().fired, 1u);
+  EXPECT_EQ(world.faults().status().front().observed, 1u);
+}
+
+TEST_F(Uplinks, WhatIsNotThereIsRefused) {
   for (const char* const line :
-       {"at 1ms: return client anyrdma0", "at 1ms: add-address client eth0 10.0.0.9/24",
-        "at 1ms: drop-address client eth0 10.0.0.1", "at 1ms: remove client anyrdma1"}) {
+       {"at 1ms: return client anyrdma1", "at 1ms: add-address client eth1 10.0.0.9/24",
+        "at 1ms: flap client anyrdma0/2 1ms every 2ms", "on client/eth1->* packet 1: lose",
+        "at 1ms: slow-rail client eth1 1ms", "at 1ms: remove client anyrdma1"}) {
     EXPECT_FALSE(world.faults().inject(FaultPlan::parse(line).value())) << line;
   }
 }

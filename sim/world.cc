@@ -306,9 +306,9 @@ void World::transmit(Host& from, std::size_t interface, PacketPtr&& packet) {
   if (from.interfaces()[interface].cut && !stays) {
     return drop_at_rail(from, interface, to == nullptr ? nullptr : to->host, *packet);
   }
-  if (to_group) return flood(from, *packet);
+  if (to_group) return flood({&from, interface}, *packet);
   if (to == nullptr) return drop(from, nullptr, DropCause::kNoSuchAddress, *packet);
-  carry_or_not(from, *to, std::move(packet));
+  carry_or_not({&from, interface}, *to, std::move(packet));
 }
 
 void World::drop_at_rail(Host& at, std::size_t interface, const Host* peer, const Packet& packet) {
@@ -316,30 +316,33 @@ void World::drop_at_rail(Host& at, std::size_t interface, const Host* peer, cons
   drop(at, peer, DropCause::kLinkDown, packet);
 }
 
-void World::carry(Host& from, const Owner& to, PacketPtr&& packet, Duration late) {
-  if (to.host->interfaces()[to.interface].cut && to.host != &from) {
-    return drop_at_rail(*to.host, to.interface, &from, *packet);
-  }
+void World::carry(const Owner& sender, const Owner& to, PacketPtr&& packet, Duration late) {
+  Host& from = *sender.host;
+  const Interface& at = to.host->interfaces()[to.interface];
+  if (at.cut && to.host != &from) return drop_at_rail(*to.host, to.interface, &from, *packet);
   Link& link = link_between(from, *to.host);
   if (link.options().down) {
     faults_.on_dead_path(from, *to.host);
     return drop(from, to.host, DropCause::kLinkDown, *packet);
   }
+  if (to.host != &from) late += from.interfaces()[sender.interface].delay + at.delay;
   if (!link.carry(to.interface, packet, late)) drop(from, to.host, DropCause::kLoss, *packet);
 }
 
-void World::carry_or_not(Host& from, const Owner& to, PacketPtr&& packet) {
-  if (!faults_.watches_packets()) return carry(from, to, std::move(packet));
+void World::carry_or_not(const Owner& sender, const Owner& to, PacketPtr&& packet) {
+  if (!faults_.watches_packets()) return carry(sender, to, std::move(packet));
+  Host& from = *sender.host;
   const bool passes = !link_between(from, *to.host).options().down;
-  const Mishap mishap = faults_.on_packet(from, *to.host, *packet, passes);
+  const Mishap mishap = faults_.on_packet(from.interfaces().at(sender.interface),
+                                          to.host->interfaces().at(to.interface), *packet, passes);
   if (mishap.lost) return drop(from, to.host, DropCause::kFault, *packet);
   if (mishap.corrupted) flip_bit(*packet, mishap.chance);
   if (mishap.overtaken || mishap.copies != 0 || mishap.late != Duration::zero()) note_disorder();
   if (mishap.overtaken && link_between(from, *to.host).hold_back(to.interface, packet)) return;
   for (std::uint32_t i = 0; i < mishap.copies; ++i) {
-    carry(from, to, copy_of(*packet, *to.host), mishap.late);
+    carry(sender, to, copy_of(*packet, *to.host), mishap.late);
   }
-  carry(from, to, std::move(packet), mishap.late);
+  carry(sender, to, std::move(packet), mishap.late);
 }
 
 void World::note_disorder() {
@@ -361,10 +364,10 @@ void World::watch_events() {
 // As a switch without IGMP snooping does: every device gets a copy, the sender's own too, in the
 // order in which they were added; each copy has the luck of its own link, and counts for the faults
 // of its own way.
-void World::flood(Host& from, const Packet& packet) {
+void World::flood(const Owner& from, const Packet& packet) {
   for (const auto& host : hosts_) {
     for (std::size_t i = 0; i < host->interfaces().size(); ++i) {
-      const bool own = host.get() == &from;
+      const bool own = host.get() == from.host;
       if (!host->interfaces()[i].nic->hears_groups(own)) continue;
       carry_or_not(from, {host.get(), i}, copy_of(packet, *host));
     }

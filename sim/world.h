@@ -163,15 +163,16 @@ class World final : private ChoiceObserver {
   [[nodiscard]] const Owner* look_up(const AddressKey& address);
   [[nodiscard]] Link& link_between(Host& from, Host& to);
   void transmit(Host& from, std::size_t interface, verbs::soft::PacketPtr&& packet);
-  void carry(Host& from, const Owner& to, verbs::soft::PacketPtr&& packet,
+  /// `from`: the interface that sends.
+  void carry(const Owner& from, const Owner& to, verbs::soft::PacketPtr&& packet,
              Duration late = Duration::zero());
   /// Applies the fault plan to a packet, then transmits it as carry() does.
-  void carry_or_not(Host& from, const Owner& to, verbs::soft::PacketPtr&& packet);
+  void carry_or_not(const Owner& from, const Owner& to, verbs::soft::PacketPtr&& packet);
   /// Starts reporting events to the fault plan.
   void watch_events();
   void watch_calls();  ///< of calls
   void watch_gate();   ///< before them
-  void flood(Host& from, const verbs::soft::Packet& packet);
+  void flood(const Owner& from, const verbs::soft::Packet& packet);
   /// Returns a copy of a sent packet, addressed to the link of another host.
   [[nodiscard]] verbs::soft::PacketPtr copy_of(const verbs::soft::Packet& packet, const Host& to);
   void look_for_mistakes();

@@ -15,15 +15,19 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<std::string_view, 24> kKinds{
-    "lose",   "delay", "duplicate",  "corrupt",  "reorder", "reject",    "stale",  "overflow",
-    "ignore", "mra",   "unresolved", "complete", "fail",    "qp-error",  "crash",  "kill",
-    "pause",  "cut",   "cut-rail",   "clog",     "slow",    "port-down", "remove", "slow-consumer"};
+constexpr std::array<std::string_view, 26> kKinds{
+    "lose",      "delay",     "duplicate", "corrupt",    "reorder",      "reject", "stale",
+    "overflow",  "ignore",    "mra",       "unresolved", "complete",     "fail",   "qp-error",
+    "crash",     "kill",      "pause",     "cut",        "cut-rail",     "clog",   "slow",
+    "slow-rail", "port-down", "flap",      "remove",     "slow-consumer"};
 
 /// An outage that no retries outlast: those of the CM take 64 s, those of a queue pair a few.
 constexpr verbs::Duration kOutage = 100s;
 /// A stop that a queue pair's do not outlast. Programs wait longer than that for one that is slow.
 constexpr verbs::Duration kStop = 10s;
+
+/// How long a port that flaps has no link: a switch takes no longer to train it anew.
+constexpr verbs::Duration kFlap = 2s;
 
 /// More hosts than these are named by `*`, or their pairs would be most of the menu.
 constexpr std::size_t kPairsOfHostsMax = 4;
@@ -45,6 +49,7 @@ class Menu {
     stop_ = up_to(usual, kStop);
     delays_ = {text_of(20us), text_of(std::clamp<verbs::Duration>(usual / 20, 50us, 500ms)),
                text_of(std::min<verbs::Duration>(usual * 2, 1s))};
+    flaps_ = {usual / 20, std::min<verbs::Duration>(usual * 2, kFlap)};
     for (const PlacedHost& host : scenario.hosts) {
       if (!fault::is_name(host.name)) continue;
       hosts_.push_back(host.name);
@@ -124,6 +129,24 @@ class Menu {
     for (const std::string& delay : delays_) add_stop("slow-consumer", host + " " + delay);
     for (const std::string& device : names_of(host, sim::rdma_name))
       add("remove", window_, host + " " + device);
+    if (interfaces_[host].size() > 1) of_rails(host);
+  }
+
+  /// What a program with several rails may survive.
+  void of_rails(const std::string& host) {
+    for (const std::string& device : names_of(host, sim::rdma_name)) {
+      add_stop("remove", host + " " + device);
+      for (const verbs::Duration down : flaps_)
+        add("flap", window_,
+            host + " " + device + " " + text_of(down) + " every " + text_of(3 * down));
+    }
+    for (const std::string& interface : names_of(host, sim::interface_name)) {
+      for (const std::string& delay : delays_)
+        add_outage("slow-rail", host + " " + interface + " " + delay);
+      for (const std::string& way :
+           {host + "/" + interface + "->*", "*->" + host + "/" + interface})
+        add("lose", "on " + way + " packet 10%: ");
+    }
   }
 
   /// The names of a host's interfaces or devices, of those that a plan can name.
@@ -209,6 +232,7 @@ class Menu {
   std::string outage_;  ///< how long, of what is between hosts
   std::string stop_;    ///< the same, of hosts and programs
   std::array<std::string, 3> delays_;
+  std::array<verbs::Duration, 2> flaps_{};
   std::string text_;
 };
 

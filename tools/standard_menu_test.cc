@@ -24,6 +24,13 @@ constexpr const char* kTwoHosts =
     "on client ./kv -c\n"
     "on client ./kv -c\n";
 
+constexpr const char* kTwoRails =
+    "host server rail0=10.0.0.1/24 rail1/mlx5_1=10.0.1.1/24\n"
+    "host client 10.0.0.2\n"
+    "background server ./kv -s\n"
+    "on client ./kv -c\n"
+    "on client ./kv -c\n";
+
 std::string menu_of(const std::string& text, verbs::Duration length = 100ms,
                     verbs::Duration busy = 100ms) {
   const auto scenario = parse_scenario("file", text);
@@ -44,7 +51,7 @@ std::set<std::string> kinds_in(const std::string& menu) {
 }
 
 TEST(StandardMenu, IsAPlanOfAllKindsForTheHostsAndPrograms) {
-  const std::string menu = menu_of(std::string(kTwoHosts) + "menu standard\n");
+  const std::string menu = menu_of(std::string(kTwoRails) + "menu standard\n");
 
   const std::set<std::string> kinds = kinds_in(menu);
   EXPECT_TRUE(std::ranges::all_of(kinds, is_standard_kind));
@@ -59,6 +66,17 @@ TEST(StandardMenu, IsAPlanOfAllKindsForTheHostsAndPrograms) {
   EXPECT_THAT(menu, HasSubstr("on *->server packet 1%: crash server for 1ms to 10s\n"));
   EXPECT_THAT(menu, HasSubstr("on client->* packet 10%: pause client/kv#2 for 1ms to 10s\n"));
   EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: cut client<->server for 1ms to 100s\n"));
+}
+
+TEST(StandardMenu, HasFaultsOfEachRailOfAHostWithSeveral) {
+  const std::string menu = menu_of(std::string(kTwoRails) + "menu standard\n");
+
+  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: flap server mlx5_1 5ms every 15ms\n"));
+  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: remove server mlx5_1 for 1ms to 10s\n"));
+  EXPECT_THAT(menu, HasSubstr("between 0s and 100ms: cut-rail server rail1 for 1ms to 100s\n"));
+  EXPECT_THAT(menu, HasSubstr("slow-rail server rail0 5ms for 1ms to 100s\n"));
+  EXPECT_THAT(menu, HasSubstr("on server/rail1->* packet 10%: lose\n"));
+  EXPECT_THAT(menu, Not(HasSubstr("flap client")));
 }
 
 TEST(StandardMenu, LeavesOutWhatTheFileDoesNotWant) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "transport/fault/plan/drawn.h"
+#include "transport/fault/plan/flaps.h"
 
 namespace anyrdma::sim {
 namespace {
@@ -87,9 +88,17 @@ void strike_once(Fault& fault, RandomStream& dice) {
   packet->occurrence = number;
 }
 
+/// A port that flaps at a known time is a line for each time, of which the search can leave some
+/// out; one that flaps for long stays one line.
 void add(const ExploreOptions& options, std::size_t which, RandomStream& dice, Run& run) {
-  run.trial.plan.faults.push_back(draw_fault(options, which, dice));
-  run.drawn.push_back(which);
+  constexpr std::size_t kLinesMax = 16;
+  const Fault drawn = draw_fault(options, which, dice);
+  std::vector<Fault> lines = fault::each_flap(drawn);
+  if (lines.size() > kLinesMax) lines = {drawn};
+  for (Fault& line : lines) {
+    run.trial.plan.faults.push_back(std::move(line));
+    run.drawn.push_back(which);
+  }
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "sim/gateway/device_files.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/schedule/random_stream.h"
+#include "transport/fabric/address_change.h"
 #include "transport/fabric/outside.h"
 #include "transport/soft/address.h"
 #include "verbs/runtime.h"
@@ -16,12 +18,28 @@
 
 namespace anyrdma::sim {
 
+namespace {
+
+using transport::soft::DeviceChange;
+
+/// Those of a device that has just been plugged in: without empty places between them.
+void set_gids(verbs::soft::Hca& hca, const transport::fabric::Outside& network, std::size_t rail) {
+  const auto gids = network.gids(transport::fabric::kGids, rail);
+  for (std::uint32_t index = 0; index < hca.gids().size(); ++index)
+    hca.set_gid(index, index < gids.size() ? gids[index] : ibv_gid{});
+}
+
+}  // namespace
+
 Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice) {
   const auto profile = verbs::soft::parse_profile(choice.profile);
   if (!profile) return verbs::errno_code(EINVAL);
   std::vector<transport::fabric::Rail> rails;
-  for (const Interface& each : host.interfaces()) rails.push_back({each.prefixes, each.device});
-  const transport::fabric::Outside network(rails, transport::fabric::Slot{});
+  for (const Interface& each : host.interfaces()) {
+    const Nic::Past* const past = each.nic->past();
+    rails.push_back({past == nullptr ? each.prefixes : past->addresses, each.device});
+  }
+  transport::fabric::Outside network(rails, transport::fabric::Slot{});
   RandomStream random(0, "device files");  // no file says what it gives
   verbs::soft::PacketPool pool;
   verbs::Runtime& runtime = host.transport().runtime();
@@ -34,10 +52,19 @@ Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice)
     verbs::soft::resemble(config, *profile);
     auto& hca = *devices.emplace_back(verbs::soft::Hca::create(runtime, random, pool, config));
     const verbs::CriticalSection section(runtime);
-    std::uint32_t index = 0;
-    for (const ibv_gid& gid : network.gids(transport::fabric::kGids, rail))
-      hca.set_gid(index++, gid);
-    shown.push_back({hca, *hca.device(), host.interfaces()[rail].name});
+    set_gids(hca, network, rail);
+    const Nic& nic = *host.interfaces()[rail].nic;
+    if (nic.past() != nullptr) {
+      for (const DeviceChange& change : nic.past()->changes) {
+        if (change.kind == DeviceChange::Kind::kReturned) {
+          set_gids(hca, network, rail);
+        } else {
+          transport::fabric::change_address(network, hca, change, rail);
+        }
+      }
+    }
+    if (nic.port_is_down()) hca.set_port_state(IBV_PORT_DOWN);
+    if (nic.present()) shown.push_back({hca, *hca.device(), host.interfaces()[rail].name});
   }
   const auto interface_with = [&](const ibv_gid& gid) -> std::string {
     if (transport::soft::Address::from_gid(gid).is_loopback()) return "lo";

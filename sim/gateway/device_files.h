@@ -16,8 +16,8 @@ struct DeviceChoice {
   std::string profile;     ///< ANYRDMA_DEVICE
 };
 
-/// Returns the files in /sys and /dev of the RDMA devices that processes see on a host, before any
-/// fault has changed them. The host's interfaces must belong to a gateway
+/// Returns the files in /sys and /dev of the RDMA devices that processes see on a host at present.
+/// A removed device has none. The host's interfaces must belong to a gateway
 /// (transport/fabric/outside.h). EINVAL: no such device; the drop-in library in the processes will
 /// report it.
 [[nodiscard]] Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice);

@@ -1,6 +1,7 @@
 #include "sim/gateway/gateway.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 
@@ -150,6 +151,13 @@ std::optional<std::size_t> Gateway::owner(const ibv_gid& gid) const {
   return std::nullopt;
 }
 
+std::optional<std::size_t> Gateway::sender(const ibv_gid& gid) const {
+  if (const auto found = owner(gid)) return found;
+  const auto former = former_.find(std::to_array(gid.raw));
+  if (former == former_.end()) return std::nullopt;
+  return former->second;
+}
+
 // --- from the host's processes ------------------------------------------------------------------
 
 bool Gateway::poll() {
@@ -165,7 +173,7 @@ bool Gateway::poll() {
 // What is not the host's to send is not sent by a kernel either.
 void Gateway::on_packet(PacketPtr packet) {
   if (const auto question = NeighbourMessage::parse(*packet)) return ask(*question);
-  const auto from = owner(packet->source);
+  const auto from = sender(packet->source);
   if (packet->size < kBytesMin || !from || owner(packet->destination)) return;
   if (const auto mad = verbs::soft::mad_in(*packet)) {
     connections_.on_sent(path_of(packet->source, packet->destination), *mad);
@@ -198,7 +206,7 @@ void Gateway::send_out(const ibcm::Path& path, Connections::Mad mad) {
   verbs::soft::write_mad(
       *packet, {.source = gid_of(path.source), .destination = gid_of(path.destination)}, psn_, mad);
   psn_ = psn_ + 1;
-  host_.interfaces().send_from(owner(packet->source).value_or(0), *packet);
+  host_.interfaces().send_from(sender(packet->source).value_or(0), *packet);
 }
 
 // --- from the world -----------------------------------------------------------------------------
@@ -277,12 +285,17 @@ void Gateway::on_neighbour(NeighbourToken token, int error) {
 }
 
 void Gateway::on_change(const transport::soft::DeviceChange& change, std::size_t interface) {
+  using Kind = transport::soft::DeviceChange::Kind;
+  const ibcm::Gid address = std::to_array(change.neighbour.gid().raw);
+  if (change.kind == Kind::kAddressDropped) former_[address] = interface;
+  if (change.kind == Kind::kAddressAdded) former_.erase(address);
   for (const Slot slot : registry_->others()) {
     PacketPtr packet = pool_.take();
     transport::fabric::DeviceMessage{change, static_cast<std::uint8_t>(interface)}.serialize(
         *packet);
     mesh_->send(slot, std::move(packet));
   }
+  if (changed_) changed_(change, interface);
   flush();
   if (delivered_ && !polling_) delivered_();
 }

@@ -66,6 +66,10 @@ class Gateway final : private transport::fabric::Mesh::Receiver {
   /// Stops or continues one program.
   using PauseProgram = std::function<std::optional<bool>(const Uplink::Threads&, bool paused)>;
   void set_on_pause_program(PauseProgram on_pause) { pause_program_ = std::move(on_pause); }
+  /// Sets a function that is called when a device of the host has changed, or an address of the
+  /// host, and the processes have been told. The function must not call the gateway.
+  using OnChange = std::function<void(const transport::soft::DeviceChange&, std::size_t interface)>;
+  void set_on_change(OnChange on_change) { changed_ = std::move(on_change); }
   /// Passes the packets that processes have sent to the world, and sends the kernel's last messages
   /// for processes that have ended. Do not call it from the world's tasks. Returns false if there
   /// was nothing to do. After a crash, call it once the processes have ended and before
@@ -108,6 +112,8 @@ class Gateway final : private transport::fabric::Mesh::Receiver {
 
   /// Returns the interface that has the address; nothing: none has.
   [[nodiscard]] std::optional<std::size_t> owner(const ibv_gid& gid) const;
+  /// Likewise, also if the interface has lost it: queue pairs go on sending from it.
+  [[nodiscard]] std::optional<std::size_t> sender(const ibv_gid& gid) const;
 
   Host& host_;
   std::vector<std::unique_ptr<Port>> ports_;  ///< of each interface
@@ -124,6 +130,8 @@ class Gateway final : private transport::fabric::Mesh::Receiver {
   bool polling_ = false;  ///< whether the mesh is polling: only its send() may be called
   std::uint64_t asked_ = 0;
   std::map<std::uint64_t, Question> questions_;
+  std::map<ibcm::Gid, std::size_t> former_;  ///< the interfaces of addresses that were dropped
+  OnChange changed_;
   std::function<void()> kill_;
   std::function<void()> kill_alone_;
   KillProgram kill_program_;

@@ -239,6 +239,10 @@ verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
   (*gateway)->set_on_pause_program([this, &host](const Uplink::Threads& threads, bool paused) {
     return sandbox_.set_paused(host, threads, paused);
   });
+  (*gateway)->set_on_change(
+      [this, &host](const transport::soft::DeviceChange& change, std::size_t interface) {
+        on_change(host, change, interface);
+      });
   gateways_.emplace_back(&host, std::move(*gateway));
   std::vector<int> descriptors;
   for (const auto& [at, each] : gateways_) descriptors.push_back(each->fd());
@@ -271,6 +275,27 @@ std::string Machines::nodes_of(Host& host) const {
   auto files = device_files(
       host, {.link_layer = variable("ANYRDMA_LINK_LAYER"), .profile = variable("ANYRDMA_DEVICE")});
   return files ? premises_.nodes(host.name(), std::move(*files)) : "";
+}
+
+/// The host's files and its network show what its devices' processes have been told.
+void Machines::on_change(Host& host, const transport::soft::DeviceChange& change,
+                         std::size_t interface) {
+  using Kind = transport::soft::DeviceChange::Kind;
+  switch (change.kind) {
+    case Kind::kAddressAdded:
+    case Kind::kAddressDropped:
+      programs::change_address(sandbox_, host, host.interfaces()[interface].name,
+                               {change.neighbour, change.bits}, change.kind == Kind::kAddressAdded);
+      break;
+    case Kind::kRemoved:
+    case Kind::kReturned:
+    case Kind::kPortDown:
+    case Kind::kPortUp:
+      break;
+    default:  // no file says so
+      return;
+  }
+  (void)nodes_of(host);
 }
 
 /// What processes have sent goes into the world, and what has come for them wakes them.

@@ -105,6 +105,7 @@ class Machines {
 
  private:
   void pump();
+  void on_change(Host& host, const transport::soft::DeviceChange& change, std::size_t interface);
   [[nodiscard]] std::string nodes_of(Host& host) const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> files_of(const Host& host) const;
   [[nodiscard]] programs::SandboxOptions with_premises(programs::SandboxOptions options);

@@ -117,7 +117,7 @@ Message own_addresses_only() {
   return request.finish();
 }
 
-Message address_of(const Prefix& prefix) {
+Message address_of(const Prefix& prefix, bool added = true) {
   const bool ipv4 = prefix.address.family == AF_INET;
   const unsigned mapped = ipv4 ? 12 : 0;
   ifaddrmsg body{};
@@ -125,7 +125,9 @@ Message address_of(const Prefix& prefix) {
   body.ifa_prefixlen = static_cast<std::uint8_t>(prefix.bits - 8 * mapped);
   body.ifa_flags = IFA_F_PERMANENT | (ipv4 ? 0 : IFA_F_NODAD);
   body.ifa_scope = prefix.address.is_link_local() ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
-  Request request(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, body);
+  constexpr std::uint16_t kAdd = RTM_NEWADDR;
+  constexpr std::uint16_t kDrop = RTM_DELADDR;
+  Request request(added ? kAdd : kDrop, added ? NLM_F_CREATE | NLM_F_EXCL : 0, body);
   const auto bytes = std::as_bytes(std::span(prefix.address.ip)).subspan(mapped);
   request.put(IFA_LOCAL, bytes);
   request.put(IFA_ADDRESS, bytes);
@@ -203,6 +205,15 @@ Network::Made Network::set_up() {
   bool made = true;
   for (Interface& each : interfaces_) made &= set_up(socket.get(), each);
   return made ? Made::kInterfaces : Made::kOnLoopback;
+}
+
+bool change_address(const std::string& interface, const Prefix& prefix, bool added) {
+  const Descriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  if (!socket) return false;
+  const int index = index_of(interface);
+  Message message = address_of(prefix, added);
+  set_index(message, index == 0 ? kLoopback : index);
+  return ask(socket.get(), message);
 }
 
 }  // namespace anyrdma::sim::tracee

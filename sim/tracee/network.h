@@ -53,4 +53,10 @@ class Network {
   std::vector<Interface> interfaces_;
 };
 
+/// Adds an address to an interface of the calling process's network namespace, or removes it. As
+/// the constructor above, loopback stands for an interface that was not created. Returns false if
+/// the kernel refuses.
+[[nodiscard]] bool change_address(const std::string& interface,
+                                  const transport::soft::Prefix& prefix, bool added);
+
 }  // namespace anyrdma::sim::tracee

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <net/if.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -20,6 +21,7 @@
 #include <map>
 #include <string>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 namespace anyrdma::sim::tracee {
@@ -70,11 +72,21 @@ void show_network() {
 
 constexpr char kRenew = 'r';
 constexpr char kRenewObjects = 'o';
+constexpr char kChangeAddress = 'a';
 constexpr char kNo = 'n';
 constexpr char kYes = 'y';
 
 /// What the first process holds while others live, at these numbers.
 enum Held : int { kChannel, kChanges, kLastNumber, kReady, kHeld };
+
+/// What is said to the first process.
+struct Word {
+  char what = 0;
+  bool added = false;
+  std::array<char, IFNAMSIZ> interface {};
+  transport::soft::Prefix prefix{};
+};
+static_assert(std::is_trivially_copyable_v<Word>, "it is sent from process to process");
 
 /// What the first process reports.
 struct Report {
@@ -147,12 +159,25 @@ void hold_only(std::array<Descriptor, kHeld> descriptors) {
   report.directories = directories.mount();
   (void)!::write(kReady, &report, sizeof report);
   ::close(kReady);
-  for (char word = 0; ::read(kChannel, &word, sizeof word) == 1;) {
-    const bool objects_gone = word != kRenewObjects || ::unshare(CLONE_NEWIPC) == 0;
+  for (Word word; ::read(kChannel, &word, sizeof word) == ssize_t{sizeof word};) {
+    if (word.what == kChangeAddress) {
+      const bool done = tracee::change_address(word.interface.data(), word.prefix, word.added);
+      (void)!::write(kChannel, done ? &kYes : &kNo, 1);
+      continue;
+    }
+    const bool objects_gone = word.what != kRenewObjects || ::unshare(CLONE_NEWIPC) == 0;
     can_renew = can_renew && objects_gone && is_as_new(network != nullptr) && directories.renew();
     (void)!::write(kChannel, can_renew ? &kYes : &kNo, 1);
   }
   ::_exit(0);
+}
+
+/// The first process's answer is yes.
+bool ask_first(int channel, const Word& word) {
+  char answer = kNo;
+  if (::send(channel, &word, sizeof word, MSG_NOSIGNAL) != ssize_t{sizeof word}) return false;
+  while (::read(channel, &answer, 1) < 0 && errno == EINTR) continue;
+  return answer == kYes;
 }
 
 bool write_file(const std::string& path, const std::string& text) {
@@ -226,12 +251,16 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create(const RealmOptions& options,
   return realm;
 }
 
+bool Realm::change_address(const std::string& interface, const transport::soft::Prefix& prefix,
+                           bool added) {
+  if (!network_) return false;
+  Word word{.what = kChangeAddress, .added = added, .prefix = prefix};
+  interface.copy(word.interface.data(), word.interface.size() - 1);
+  return ask_first(channel_.get(), word);
+}
+
 bool Realm::renew() {
-  char answer = kNo;
-  if (::send(channel_.get(), has_objects_ ? &kRenewObjects : &kRenew, 1, MSG_NOSIGNAL) != 1)
-    return false;
-  while (::read(channel_.get(), &answer, 1) < 0 && errno == EINTR) continue;
-  if (answer != kYes) return false;
+  if (!ask_first(channel_.get(), {.what = has_objects_ ? kRenewObjects : kRenew})) return false;
   if (std::exchange(has_objects_, false)) ipc_ = namespace_of(first_, "ipc");
   return static_cast<bool>(ipc_);
 }

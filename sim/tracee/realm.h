@@ -47,6 +47,11 @@ class Realm {
   /// memory). renew() then replaces the IPC namespace.
   void note_objects() { has_objects_ = true; }
 
+  /// Adds an address to a network interface, or removes it. The namespaces cannot be renewed
+  /// afterwards. Returns false if the system refuses, or the processes use its own network.
+  [[nodiscard]] bool change_address(const std::string& interface,
+                                    const transport::soft::Prefix& prefix, bool added);
+
   [[nodiscard]] Network::Made network() const { return network_made_; }
   /// Whether /tmp, /dev/shm and /run are the host's own; otherwise some are the machine's.
   [[nodiscard]] bool has_own_directories() const { return own_directories_; }

@@ -66,8 +66,8 @@ file unknown_host_in_a_menu "scenario:4: no host 'b'" 'host a 10.0.0.1\non a tru
 file window_backwards "scenario:3: a window ends after it begins, not 'between 2s and 1s'" \
   'host a 10.0.0.1\non a true\nmenu between 2s and 1s: crash a\n'
 file no_end "scenario:3: 'restart' has no end" 'host a 10.0.0.1\non a true\nmenu at 1s: restart a for 1s\n'
-file no_return "scenario:3: a device cannot return on a host of processes" \
-  'host a 10.0.0.1\non a true\nmenu at 1s: remove a anyrdma0 for 1s\n'
+file flap_without_a_period "scenario:3: 'flap' is 'flap HOST DEVICE TIME every TIME'" \
+  'host a 10.0.0.1\non a true\nmenu at 1s: flap a anyrdma0 1s\n'
 file name_of_nothing "scenario:2: 'name' belongs to a program" 'host a 10.0.0.1\nname b\non a true\n'
 file name_that_is_a_path "scenario:3: a program's name has letters" 'host a 10.0.0.1\non a true\nname ../b\n'
 file no_stdin "scenario:1: 'missing' is no file that programs could read" 'stdin missing\n'

@@ -194,8 +194,10 @@ refused() { # LINE SENTENCE
 if is_mine; then
   printf '  what_cannot_be_done_is_refused\n'
   case_failed=0
-  refused 'at 1s: return server anyrdma0' 'line 1: a device cannot return on a host of processes.'
-  refused 'at 1s: add-address server eth0 10.0.0.9/24' 'line 1: addresses cannot change on a host of processes.'
+  refused 'at 1s: return server anyrdma1' "line 1: no device 'anyrdma1' on that host."
+  refused 'at 1s: add-address server eth1 10.0.0.9/24' "line 1: no interface 'eth1' on that host."
+  refused 'at 1s: flap server anyrdma0/2 1ms every 1s' "line 1: no port 2 of the device 'anyrdma0'."
+  refused 'on server/eth1->* packet 1: lose' "line 1: no interface 'eth1' on that host."
   refused 'at 1s: remove server anyrdma1' "line 1: no device 'anyrdma1' on that host."
   refused 'at 1s: kill server/tru' "line 1: no program 'tru' on that host."
   refused 'at 1s: kill server/true#2' "line 1: no program 'true#2' on that host, which starts 1 of that name."

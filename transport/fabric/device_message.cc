@@ -18,20 +18,23 @@ constexpr Field kNumber{4, 0, 32};
 constexpr Field kMade{8, 0, 64};
 constexpr Field kLink{16, 0, 32};
 constexpr Field kRail{20, 0, 8};
-constexpr std::uint16_t kBytes = 21;
+constexpr Field kBits{21, 0, 8};
+constexpr Field kNewGuid{22, 0, 8};
+constexpr std::uint16_t kBytes = 23;
 
 }  // namespace
 
 std::optional<DeviceMessage> DeviceMessage::parse(const verbs::soft::Packet& packet) {
   const std::uint8_t* const bytes = packet.storage.data();
   if (packet.size != kBytes || get<kOpcode>(bytes) != kOpcodeOf) return std::nullopt;
-  if (get<kKind>(bytes) > static_cast<std::uint8_t>(DeviceChange::Kind::kGroupLost))
-    return std::nullopt;
+  if (get<kKind>(bytes) > static_cast<std::uint8_t>(DeviceChange::kLast)) return std::nullopt;
   return DeviceMessage{{.kind = static_cast<DeviceChange::Kind>(get<kKind>(bytes)),
                         .object = {.made = get<kMade>(bytes), .number = get<kNumber>(bytes)},
                         .event = static_cast<ibv_event_type>(get<kEvent>(bytes)),
                         .neighbour = soft::Address::from_gid(packet.destination),
-                        .link = soft::LinkNumber{get<kLink>(bytes)}},
+                        .link = soft::LinkNumber{get<kLink>(bytes)},
+                        .bits = static_cast<std::uint8_t>(get<kBits>(bytes)),
+                        .new_guid = get<kNewGuid>(bytes) != 0},
                        get<kRail>(bytes)};
 }
 
@@ -44,6 +47,8 @@ void DeviceMessage::serialize(verbs::soft::Packet& packet) const {
   put<kMade>(bytes, change.object.made);
   put<kLink>(bytes, static_cast<std::uint32_t>(change.link));
   put<kRail>(bytes, rail);
+  put<kBits>(bytes, change.bits);
+  put<kNewGuid>(bytes, std::uint8_t{change.new_guid});
   packet.size = kBytes;
   packet.source = {};
   packet.destination = change.neighbour.gid();

@@ -13,12 +13,14 @@ using verbs::soft::PacketPool;
 
 TEST(DeviceMessage, SaysEachChange) {
   PacketPool pool;
-  for (int kind = 0; kind <= static_cast<int>(DeviceChange::Kind::kGroupLost); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(DeviceChange::kLast); ++kind) {
     const DeviceChange change{.kind = static_cast<DeviceChange::Kind>(kind),
                               .object = {.made = 3, .number = 0x11},
                               .event = IBV_EVENT_QP_REQ_ERR,
                               .neighbour = soft::Address::ipv4(0x0a000002),
-                              .link = soft::LinkNumber{3}};
+                              .link = soft::LinkNumber{3},
+                              .bits = 120,
+                              .new_guid = true};
     const auto packet = pool.take();
     DeviceMessage{change, 5}.serialize(*packet);
 
@@ -32,6 +34,8 @@ TEST(DeviceMessage, SaysEachChange) {
     EXPECT_EQ(read->change.event, IBV_EVENT_QP_REQ_ERR);
     EXPECT_EQ(read->change.neighbour, change.neighbour);
     EXPECT_EQ(read->change.link, change.link);
+    EXPECT_EQ(read->change.bits, 120);
+    EXPECT_TRUE(read->change.new_guid);
     EXPECT_FALSE(NeighbourMessage::parse(*packet));
   }
 }
@@ -42,7 +46,7 @@ TEST(DeviceMessage, IsNoOtherPacket) {
   DeviceMessage{}.serialize(*packet);
   Packet& changed = *packet;
 
-  changed.storage[1] = static_cast<std::uint8_t>(DeviceChange::Kind::kGroupLost) + 1;
+  changed.storage[1] = static_cast<std::uint8_t>(DeviceChange::kLast) + 1;
   EXPECT_FALSE(DeviceMessage::parse(changed));
   changed.storage[1] = 0;
   EXPECT_TRUE(DeviceMessage::parse(changed));

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "transport/fabric/address_change.h"
 #include "transport/fabric/host_network.h"
 #include "transport/fabric/member_carrier.h"
 #include "transport/fabric/membership.h"
@@ -64,6 +67,10 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   Result<void> set_port(std::size_t device, bool active) override {
     return engine_.set_port(device, active);
   }
+  void apply(const soft::DeviceChange& change, std::size_t device) override {
+    changes_.push_back({change, device});
+    engine_.epilogue().call();
+  }
   Result<void> raise_event(std::size_t device, ibv_event_type event) override {
     return engine_.raise_event(device, event);
   }
@@ -86,6 +93,8 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   /// A change of a device of the host is applied to ours when no thread is inside a call.
   void conclude() override;
   void carry_out(const soft::DeviceChange& change, std::size_t rail);
+  void return_device(std::size_t rail, bool new_guid);
+  void equip(verbs::soft::Hca& hca) const;
   /// A change of an object, which may be of any device.
   void change_object(const soft::DeviceChange& change);
   [[nodiscard]] std::vector<station::EngineDevice> devices_of_host() const;
@@ -96,6 +105,8 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   realtime::SystemRandom random_;
   std::unique_ptr<HostNetwork> network_;  ///< null: `outside_` is
   std::unique_ptr<Outside> outside_;      ///< null: there is no gateway
+  std::deque<Outside::Change> changes_;   ///< that were not carried out yet
+  bool returning_ = false;                ///< a device will be there soon
   std::unique_ptr<Registry> registry_;
   std::unique_ptr<NearMembers> near_;  ///< null: all goes by packets
   station::Engine engine_{random_};
@@ -156,16 +167,18 @@ Result<void> FabricImpl::build() {
   } else {
     network_->attach(engine_.transport());
   }
-  for (verbs::soft::Hca* const hca : engine_.hcas()) {
-    if (config_.memory_chooser != nullptr)
-      hca->set_memory_model(config_.memory, *config_.memory_chooser);
-    if (near_) hca->set_near_memory(near_.get());
-  }
+  for (verbs::soft::Hca* const hca : engine_.hcas()) equip(*hca);
   if (near_) carrier_->attach(near_.get());
   carrier_->attach(engine_.hcas(), engine_.transport());
   if (!engine_.start(std::move(carrier_))) return FabricErrc::kNoResources;
   if (outside_) listen_for_changes();
   return {};
+}
+
+void FabricImpl::equip(verbs::soft::Hca& hca) const {
+  if (config_.memory_chooser != nullptr)
+    hca.set_memory_model(config_.memory, *config_.memory_chooser);
+  if (near_) hca.set_near_memory(near_.get());
 }
 
 std::vector<station::EngineDevice> FabricImpl::devices_of_host() const {
@@ -192,7 +205,28 @@ void FabricImpl::listen_for_changes() {
 }
 
 void FabricImpl::conclude() {
-  for (const Outside::Change& each : outside_->take_changes()) carry_out(each.change, each.rail);
+  std::ranges::copy(outside_->take_changes(), std::back_inserter(changes_));
+  while (!changes_.empty() && !returning_) {
+    const Outside::Change next = changes_.front();
+    changes_.pop_front();
+    carry_out(next.change, next.rail);
+  }
+}
+
+void FabricImpl::return_device(std::size_t rail, bool new_guid) {
+  // A process that opened it after its removal and its return sees both now.
+  (void)engine_.remove_device(rail).has_value();
+  returning_ = engine_
+                   .return_device({.device = rail,
+                                   .new_guid = new_guid,
+                                   .gids = [this, rail] { return outside_->gids(kGids, rail); },
+                                   .equip = [this](verbs::soft::Hca& hca) { equip(hca); },
+                                   .on_done =
+                                       [this] {
+                                         returning_ = false;
+                                         engine_.epilogue().call();
+                                       }})
+                   .has_value();
 }
 
 // One that there is nothing for in this process has no effect.
@@ -224,6 +258,13 @@ void FabricImpl::carry_out(const soft::DeviceChange& change, std::size_t rail) {
       break;
     case Kind::kGroupLost:
       (void)engine_.transport().on_group_lost(change.neighbour);
+      break;
+    case Kind::kReturned:
+      return_device(rail, change.new_guid);
+      break;
+    case Kind::kAddressAdded:
+    case Kind::kAddressDropped:
+      change_address(*outside_, *engine_.hcas()[rail], change, rail);
       break;
   }
   engine_.transport().runtime().call_driver();

@@ -1,5 +1,6 @@
 #include "transport/fabric/member_carrier.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include "transport/realtime/progress_thread.h"
 #include "verbs/assert.h"
 #include "verbs/soft/icrc.h"
+#include "verbs/wire/gid.h"
 
 namespace anyrdma::transport::fabric {
 
@@ -206,8 +208,10 @@ void MemberCarrier::mourn(Slot slot, verbs::Instant now) {
 /// Says what the kernel of a process that is gone would have said to requests it had not answered.
 void MemberCarrier::reject_for(Slot slot, std::size_t device) {
   verbs::soft::Hca& hca = *hcas_[device];
-  if (hca.gids().empty()) return;
-  const ibv_gid self = hca.gids().front();
+  const auto own = std::ranges::find_if(
+      hca.gids(), [](const ibv_gid& each) { return !wire::same(each, ibv_gid{}); });
+  if (own == hca.gids().end()) return;
+  const ibv_gid self = *own;
   for (const wire::CommId id : requests_[device].take(slot)) {
     std::array<std::uint8_t, ibcm::wire::kMadSize> mad;
     ibcm::wire::Rej{.remote_comm_id = id, .reason = ibcm::kRejConsumerDefined}.serialize(mad);

@@ -32,6 +32,15 @@ Address link_local_of(std::uint64_t interface_id) {
   return address;
 }
 
+/// As Linux makes it of a link address, if there is one to be seen.
+wire::Guid guid_of(const std::vector<soft::Prefix>& prefixes) {
+  CM_ASSERT(!prefixes.empty());
+  const auto link_local = std::ranges::find_if(
+      prefixes, [](const soft::Prefix& each) { return each.address.is_link_local(); });
+  const soft::Prefix& prefix = link_local != prefixes.end() ? *link_local : prefixes.front();
+  return wire::Guid{low_half(prefix.address)};
+}
+
 }  // namespace
 
 Outside::Outside(const std::vector<Rail>& rails, Slot self) : self_(self) {
@@ -40,6 +49,7 @@ Outside::Outside(const std::vector<Rail>& rails, Slot self) : self_(self) {
   rails_[0].addresses = {Address::loopback(AF_INET), Address::loopback(AF_INET6)};
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     Interface& rail = rails_[i];
+    rail.guid = guid_of(rail.prefixes);
     for (const soft::Prefix& prefix : rail.prefixes) {
       Address& address = rail.addresses.emplace_back(prefix.address);
       if (address.is_link_local()) address.scope = static_cast<std::uint32_t>(interface(i));
@@ -51,14 +61,25 @@ Outside::Outside(const std::vector<Rail>& rails, Slot self) : self_(self) {
   }
 }
 
-// As Linux makes it of a link address, if there is one to be seen.
-wire::Guid Outside::guid(std::size_t rail) const {
-  const std::vector<soft::Prefix>& prefixes = rails_[rail].prefixes;
-  CM_ASSERT(!prefixes.empty());
-  const auto link_local = std::ranges::find_if(
-      prefixes, [](const soft::Prefix& each) { return each.address.is_link_local(); });
-  const soft::Prefix& prefix = link_local != prefixes.end() ? *link_local : prefixes.front();
-  return wire::Guid{low_half(prefix.address)};
+bool Outside::add_address(std::size_t rail, const soft::Prefix& prefix) {
+  if (rail >= rails_.size() || owner(prefix.address)) return false;
+  Interface& to = rails_[rail];
+  to.prefixes.push_back(prefix);
+  Address& address = to.addresses.emplace_back(prefix.address);
+  if (address.is_link_local()) address.scope = static_cast<std::uint32_t>(interface(rail));
+  own_gids_.push_back(address.gid());
+  return true;
+}
+
+bool Outside::drop_address(std::size_t rail, const Address& address) {
+  if (rail >= rails_.size() || owner(address) != rail) return false;
+  const auto is_it = [&address](const Address& each) { return each.ip == address.ip; };
+  std::erase_if(rails_[rail].prefixes,
+                [&](const soft::Prefix& each) { return is_it(each.address); });
+  std::erase_if(rails_[rail].addresses, is_it);
+  const ibv_gid gid = address.gid();
+  std::erase_if(own_gids_, [&gid](const ibv_gid& each) { return wire::same(each, gid); });
+  return true;
 }
 
 verbs::soft::HcaConfig Outside::device(std::uint8_t link_layer, std::size_t rail) const {

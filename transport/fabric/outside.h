@@ -55,12 +55,15 @@ class Outside final : public soft::Network {
   /// Returns the GIDs of all addresses of this host, even if a device's GID table holds fewer.
   [[nodiscard]] std::span<const ibv_gid> own_gids() const { return own_gids_; }
   /// Returns the node GUID of the device. All devices of all hosts have different GUIDs.
-  [[nodiscard]] wire::Guid guid(std::size_t rail = 0) const;
+  [[nodiscard]] wire::Guid guid(std::size_t rail = 0) const { return rails_[rail].guid; }
   /// Returns the configuration of the device: that of a simulated device whose links may lose
   /// packets, with a processing time of zero.
   [[nodiscard]] verbs::soft::HcaConfig device(std::uint8_t link_layer, std::size_t rail = 0) const;
   /// Returns the rail that has the address of a GID. Nothing: it is no address of this host.
   [[nodiscard]] std::optional<std::size_t> rail_of(const ibv_gid& gid) const;
+  /// Adds an address to the interface of a rail, or removes one. Returns false if nothing changes.
+  bool add_address(std::size_t rail, const soft::Prefix& prefix);
+  bool drop_address(std::size_t rail, const soft::Address& address);
   /// Whether packets to that address go only to the gateway, because it belongs to another host.
   [[nodiscard]] bool leads_out(const ibv_gid& destination) const;
 
@@ -121,6 +124,7 @@ class Outside final : public soft::Network {
     soft::LinkNumber link{};
     /// Link addresses that the gateway has reported.
     std::map<decltype(soft::Address::ip), soft::LinkNumber> neighbour_links{};
+    wire::Guid guid{};
   };
   /// An own address from which to send, and its rail.
   struct Source {

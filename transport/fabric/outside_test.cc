@@ -270,6 +270,37 @@ TEST_F(Rails, AChangeOfARailThatIsNotThereHasNoEffect) {
   EXPECT_EQ(changes[0].rail, 1u);
 }
 
+// --- addresses that change
+// ------------------------------------------------------------------------
+
+TEST_F(Rails, AnAddressThatIsAddedIsOfItsRail) {
+  const Prefix added = Prefix::parse("10.0.9.1/24").value();
+  const Address peer = Address::ipv4(0x0a000902);
+  EXPECT_EQ(errno_of(outside.route(nullptr, peer)), ENETUNREACH);
+
+  EXPECT_TRUE(outside.add_address(1, added));
+  EXPECT_FALSE(outside.add_address(0, added));
+
+  EXPECT_EQ(outside.rail_of(added.address.gid()), 1u);
+  EXPECT_FALSE(outside.leads_out(added.address.gid()));
+  EXPECT_EQ(interface_to(peer), outside.interface(1));
+}
+
+TEST_F(Rails, AnAddressThatIsDroppedIsNobodys) {
+  EXPECT_FALSE(outside.drop_address(1, kOurs));  // which is the other rail's
+  EXPECT_TRUE(outside.drop_address(0, kOurs));
+  EXPECT_FALSE(outside.drop_address(0, kOurs));
+
+  EXPECT_EQ(outside.rail_of(kOurs.gid()), std::nullopt);
+  EXPECT_TRUE(outside.leads_out(kOurs.gid()));
+  EXPECT_EQ(errno_of(outside.route(&kOurs, kPeer)), EADDRNOTAVAIL);
+}
+
+TEST_F(Rails, OfARailThatIsNotThereNothingChanges) {
+  EXPECT_FALSE(outside.add_address(7, Prefix::parse("10.0.9.1/24").value()));
+  EXPECT_FALSE(outside.drop_address(7, kOurs));
+}
+
 // --- the gateway's place ------------------------------------------------------------------------
 
 TEST(GatewaySlot, IsTheGatewaysAlone) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/fault/plan/altered_field.h"
+#include "transport/fault/plan/flaps.h"
 #include "transport/fault/plan/legal.h"
 #include "transport/fault/plan/name_visitor.h"
 #include "transport/fault/plan/scalars.h"
@@ -52,8 +53,11 @@ std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
       can.ours ? ""
                : on_this(can, "packets cannot be observed; use request, queued, fetched or call");
   const verbs::Overloaded cases{
-      [&](const OnMessage&) { return no_packets; },
-      [&](const OnPacket&) { return no_packets; },
+      [&](const OneOf<OnMessage, OnPacket> auto& on) {
+        if (!no_packets.empty() || (on.from_interface.empty() && on.to_interface.empty()))
+          return no_packets;
+        return on_this(can, "interfaces cannot be distinguished; write " + on.from + "->" + on.to);
+      },
       [&](const OnCompletion&) {
         return can.ours ? "" : on_this(can, "completions cannot be observed");
       },
@@ -79,8 +83,9 @@ std::string problem_with_device(const std::string& device, const Abilities& abil
 }
 
 std::string problem_with_action(const FaultAction& action, const Abilities& can) {
-  const auto port = [&](const std::string& device) {
+  const auto port = [&](const std::string& device, std::uint8_t number) {
     if (!can.ours) return on_this(can, "a port cannot be taken down");
+    if (number > 1) return on_this(can, "the only port is " + in_quotes(device + "/1"));
     return problem_with_device(device, can);
   };
   const verbs::Overloaded cases{
@@ -112,8 +117,11 @@ std::string problem_with_action(const FaultAction& action, const Abilities& can)
                    : on_this(can, "the program is the whole host; write " + kind + " " + whom.host);
       },
       [&](const RemoveDevice& remove) { return problem_with_device(remove.device, can); },
-      [&](const PortDown& down) { return port(down.device); },
-      [&](const PortUp& up) { return port(up.device); },
+      [&](const PortDown& down) { return port(down.device, down.port); },
+      [&](const PortUp& up) { return port(up.device, up.port); },
+      [&](const FlapPort&) {
+        return on_this(can, "a port can flap only at a time ('at 1s: flap ...')");
+      },
       [&](const auto& other) {
         return on_this(can, in_quotes(std::decay_t<decltype(other)>::kKind) + " is not possible");
       }};
@@ -159,7 +167,9 @@ std::optional<std::string> problem_on(const Fault& fault, const std::string& hos
     return problem;
   }
   if (std::string problem = problem_with_field(fault); !problem.empty()) return problem;
-  if (!fault.lasts.for_ever() && !std::holds_alternative<PortDown>(fault.action)) {
+  const bool ends = std::holds_alternative<PortDown>(fault.action) ||
+                    std::holds_alternative<FlapPort>(fault.action);
+  if (!fault.lasts.for_ever() && !ends) {
     return on_this(abilities, "only port-down can have 'for'");
   }
   return problem_with_action(fault.action, abilities);
@@ -190,14 +200,16 @@ PlanResult<FaultPlan> part_of(const FaultPlan& plan, const std::string& host,
   FaultPlan part;
   std::string only_peer;
   for (std::size_t i = 0; i < plan.faults.size(); ++i) {
-    auto problem = problem_on(plan.faults[i], host, abilities);
-    if (!problem) continue;
-    const std::string peer = peer_in(plan.faults[i].trigger, host);
-    if (only_peer.empty()) only_peer = peer;
-    if (problem->empty() && !peer.empty() && peer != only_peer)
-      problem = on_this(abilities, "peers cannot be distinguished; write " + host + "->*");
-    if (!problem->empty()) return PlanError{i + 1, *problem};
-    part.faults.push_back(plan.faults[i]);
+    for (Fault& fault : each_flap(plan.faults[i])) {
+      auto problem = problem_on(fault, host, abilities);
+      if (!problem) continue;
+      const std::string peer = peer_in(fault.trigger, host);
+      if (only_peer.empty()) only_peer = peer;
+      if (problem->empty() && !peer.empty() && peer != only_peer)
+        problem = on_this(abilities, "peers cannot be distinguished; write " + host + "->*");
+      if (!problem->empty()) return PlanError{i + 1, *problem};
+      part.faults.push_back(std::move(fault));
+    }
   }
   return part;
 }

@@ -6,6 +6,7 @@
 
 #include "transport/open/opened.h"
 #include "transport/realtime/epilogue.h"
+#include "transport/soft/device_change.h"
 #include "transport/soft/transport.h"
 #include "verbs/packet_gate.h"
 
@@ -32,6 +33,8 @@ class Breakable {
   [[nodiscard]] virtual verbs::Result<void> set_port(std::size_t device, bool active) = 0;
   [[nodiscard]] virtual verbs::Result<void> raise_event(std::size_t device,
                                                         ibv_event_type event) = 0;
+  /// As the first three.
+  virtual void apply(const soft::DeviceChange& change, std::size_t device) = 0;
   virtual void set_admission(soft::Admission* admission) = 0;
   virtual void set_call_gate(verbs::CallGate* gate) = 0;
   virtual void set_packet_gate(verbs::PacketGate* gate) = 0;

@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -113,6 +115,7 @@ class OverseenOpened final : public Opened,
   void on_take() override;
   std::optional<Refusal> on_request(std::string_view device,
                                     const ibcm::ReqParameters& request) override;
+  std::optional<NoRoute> on_routing(std::chrono::milliseconds timeout) override;
 
   // They outlive what they observe.
   recording::IdObserver ids_;
@@ -146,7 +149,7 @@ OverseenOpened::OverseenOpened(std::unique_ptr<Opened> below, Breakable& breakab
   }
   if (oversight.ownership) watchable_.set_ownership_sink(&findings_);
   Transport& transport = below_->transport();
-  if (oversight.requests) breakable_.set_admission(this);
+  if (oversight.requests || oversight.routes) breakable_.set_admission(this);
   const bool gated = oversight.gate || oversight.takes;
   if (gated) breakable_.set_call_gate(this);
   const verbs::CriticalSection section(transport.runtime());
@@ -237,6 +240,7 @@ void OverseenOpened::on_take() {
 
 std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_view,
                                                                    const ibcm::ReqParameters&) {
+  if (!oversight_.requests) return std::nullopt;
   request_ = Question{.kind = Kind::kRequest};
   ask(request_);
   if (request_.mra != 0) {
@@ -249,6 +253,34 @@ std::optional<soft::Admission::Refusal> OverseenOpened::on_request(std::string_v
                  .private_data = std::span(request_.data).first(request_.size),
                  .unanswered = request_.unanswered,
                  .no_room = request_.no_room};
+}
+
+std::optional<soft::Admission::NoRoute> OverseenOpened::on_routing(
+    std::chrono::milliseconds timeout) {
+  if (!oversight_.routes) return std::nullopt;
+  Question question{.kind = Kind::kRoute};
+  ask(question);
+  if (question.error == 0) return std::nullopt;
+  return NoRoute{question.error,
+                 question.error == ETIMEDOUT ? verbs::Duration(timeout) : verbs::Duration{}};
+}
+
+/// What has happened to the host's devices before the process opened them.
+void catch_up(Transport& transport, Breakable& breakable, std::size_t devices,
+              std::uint32_t changes) {
+  for (std::uint32_t i = 0; i < changes; ++i) {
+    Question question{.kind = Kind::kChange, .id = i};
+    if (!ask_world(question) || question.change.device >= devices) return;
+    ibv_gid address{};
+    std::ranges::copy(question.change.address, address.raw);
+    const soft::DeviceChange change{
+        .kind = static_cast<soft::DeviceChange::Kind>(question.change.kind),
+        .neighbour = soft::Address::from_gid(address),
+        .bits = question.change.bits,
+        .new_guid = question.change.new_guid};
+    const verbs::CriticalSection section(transport.runtime());
+    breakable.apply(change, question.change.device);
+  }
 }
 
 }  // namespace
@@ -265,6 +297,7 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
                                                           ? "The host's devices were removed."
                                                           : "The host's device was removed."};
   }
+  catch_up(below->transport(), breakable, watchable.devices(), device.changes);
   {
     const verbs::CriticalSection section(below->transport().runtime());
     for (std::size_t i = 0; i < watchable.devices(); ++i) {

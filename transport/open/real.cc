@@ -55,6 +55,9 @@ class OpenedStation final : public OpenedAs<Station>, public Breakable, public W
   verbs::Result<void> raise_event(std::size_t device, ibv_event_type event) override {
     return this->host().raise_event(device, event);
   }
+  void apply(const soft::DeviceChange& change, std::size_t device) override {
+    this->host().apply(change, device);
+  }
   void set_admission(soft::Admission* admission) override { this->host().set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { this->host().set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { this->host().set_packet_gate(gate); }

@@ -24,13 +24,19 @@ struct DeviceChange {
     kSrqFailed,       ///< shared receive queue `object` failed (verbs::soft::Hca::fail_srq)
     kEvent,           ///< the device raises `event` (verbs::soft::Hca::raise_event)
     kGroupLost,       ///< the multicast group `neighbour` has ended
+    kReturned,        ///< it is plugged in again, with another GUID if `new_guid`
+    kAddressAdded,    ///< its interface has got the address `neighbour` with `bits`
+    kAddressDropped,  ///< its interface has lost the address `neighbour` with `bits`
   };
+  static constexpr Kind kLast = Kind::kAddressDropped;
 
   Kind kind{};
   verbs::soft::ObjectName object{};
   ibv_event_type event = IBV_EVENT_QP_FATAL;
   Address neighbour{};
   LinkNumber link{};
+  std::uint8_t bits = 0;  ///< the length of the prefix, as in Prefix
+  bool new_guid = false;
 };
 
 }  // namespace anyrdma::transport::soft

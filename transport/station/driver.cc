@@ -62,7 +62,11 @@ void Driver::leave() {
   if (driver_called()) settle();
   if (epilogue_.called()) [[unlikely]]
     epilogue_.run([this] { settle(); });
+  if (!outside_) [[likely]]
+    return lock_.leave();
+  const std::function<void()> work = std::exchange(outside_, nullptr);
   lock_.leave();
+  work();
 }
 
 /// The time, read once per critical section.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,6 +67,9 @@ class Driver final : public verbs::Runtime,
   void set_ownership_sink(verbs::soft::OwnershipSink* sink) { sink_ = sink; }
 
   [[nodiscard]] realtime::Epilogue& epilogue() { return epilogue_; }
+  /// Executes `work` once, after this critical section and outside of it, on the thread that leaves
+  /// it. Call it inside the critical section.
+  void call_outside(std::function<void()> work) { outside_ = std::move(work); }
   /// Moves all packets and events onward, as leave() does. Call it inside the critical section
   /// (verbs::Runtime::enter), but not from a function that it calls.
   void settle();
@@ -91,6 +96,10 @@ class Driver final : public verbs::Runtime,
   void attach(Carrier& carrier, Carrier::Receiver& arrivals) {
     parts_.carrier = &carrier;
     parts_.arrivals = &arrivals;
+  }
+  /// Drives another HCA in the place of the one with that number, inside the critical section.
+  void replace(std::size_t device, verbs::soft::Hca& hca) {
+    if (device < parts_.hcas.size()) parts_.hcas[device] = &hca;
   }
   /// Passes a packet to the HCA that it is for. Precondition: is_attached().
   void deliver(verbs::Instant now, verbs::soft::PacketPtr packet) {
@@ -145,6 +154,7 @@ class Driver final : public verbs::Runtime,
   verbs::soft::OwnershipSink* sink_ = nullptr;  ///< null: no findings are wanted
   realtime::SectionLock lock_;
   realtime::Epilogue epilogue_;
+  std::function<void()> outside_;  ///< null: there is no work
   Parts parts_;
   std::unique_ptr<realtime::ProgressThread> thread_;
   /// The deadline at which the progress thread will wake up; nullopt: none. The lock guards it.

@@ -39,13 +39,11 @@ verbs::Result<void> Engine::build(std::span<const EngineDevice> devices, soft::N
                                   soft::PortTable& ports, const soft::SoftTransportConfig& config) {
   transport_ = soft::SoftTransport::create(driver_, random_, network, ports, config);
   for (const EngineDevice& device : devices) {
-    verbs::soft::Hca& hca =
-        *hcas_.emplace_back(verbs::soft::Hca::create(driver_, random_, pool_, device.config));
+    verbs::soft::Hca& hca = *hcas_.emplace_back(make_hca(device.config));
     present_.push_back(&hca);
     removed_.push_back(false);
-    hca.count_with(made_);
-    hca.set_memory_guard(realtime::guarded);
-    hca.set_outlet(&driver_);
+    interfaces_.push_back(device.interface);
+    observers_.push_back(nullptr);
     {
       const verbs::CriticalSection section(driver_);
       std::uint32_t index = 0;
@@ -54,6 +52,14 @@ verbs::Result<void> Engine::build(std::span<const EngineDevice> devices, soft::N
     if (auto added = transport_->add_device(hca, device.interface); !added) return added;
   }
   return {};
+}
+
+std::unique_ptr<verbs::soft::Hca> Engine::make_hca(const verbs::soft::HcaConfig& config) {
+  auto hca = verbs::soft::Hca::create(driver_, random_, pool_, config);
+  hca->count_with(made_);
+  hca->set_memory_guard(realtime::guarded);
+  hca->set_outlet(&driver_);
+  return hca;
 }
 
 verbs::Result<void> Engine::start(std::unique_ptr<Carrier> carrier) {
@@ -87,6 +93,43 @@ verbs::Result<void> Engine::remove_device(std::size_t device) {
   return {};
 }
 
+verbs::Result<void> Engine::return_device(Return device) {
+  if (!removed_[device.device]) return verbs::errno_code(ENODEV);
+  driver_.call_outside([this, device = std::move(device)] { plug(device); });
+  return {};
+}
+
+void Engine::plug(const Return& device) {
+  const std::size_t number = device.device;
+  verbs::soft::HcaConfig config = hcas_[number]->config();
+  if (device.new_guid) config.node_guid = wire::Guid{value(config.node_guid) + 1};
+  // Queue pairs of the removed device still exist: a reader of the recording tells them apart by
+  // their numbers.
+  if (const std::uint32_t rest = config.qpn_count / 2; rest != 0) {
+    config.qpn_first += config.qpn_count - rest;
+    config.qpn_count = rest;
+  }
+  std::unique_ptr<verbs::soft::Hca> hca = make_hca(config);
+  device.equip(*hca);
+  {
+    const verbs::CriticalSection section(driver_);
+    std::uint32_t index = 0;
+    for (const ibv_gid& gid : device.gids()) hca->set_gid(index++, gid);
+    hca->set_observer(observers_[number]);
+    hca->set_ownership_sink(ownership_sink_);
+    present_[number] = hca.get();
+    driver_.replace(number, *hca);
+    replaced_.push_back(std::exchange(hcas_[number], std::move(hca)));
+  }
+  // Fails only if the process has no descriptors left: then it sees no device.
+  const bool added = transport_->add_device(*hcas_[number], interfaces_[number]).has_value();
+  hcas_[number]->set_call_gate(gate_);
+  const verbs::CriticalSection section(driver_);
+  removed_[number] = !added;
+  device.on_done();
+  driver_.call_driver();
+}
+
 verbs::Result<void> Engine::set_port(std::size_t device, bool active) {
   const ibv_port_state state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   if (removed_[device]) return verbs::errno_code(ENODEV);
@@ -109,6 +152,7 @@ void Engine::set_admission(soft::Admission* admission) {
 }
 
 void Engine::set_call_gate(verbs::CallGate* gate) {
+  gate_ = gate;
   for (const auto& hca : hcas_) hca->set_call_gate(gate);  // enters the critical section
 }
 
@@ -144,11 +188,13 @@ void Engine::set_packet_watch(PacketWatch* watch) {
 
 void Engine::set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) {
   const verbs::CriticalSection section(driver_);
+  observers_[device] = observer;
   hcas_[device]->set_observer(observer);
 }
 
 void Engine::set_ownership_sink(verbs::soft::OwnershipSink* sink) {
   const verbs::CriticalSection section(driver_);
+  ownership_sink_ = sink;
   for (const auto& hca : hcas_) hca->set_ownership_sink(sink);
   driver_.set_ownership_sink(sink);
 }

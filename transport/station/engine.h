@@ -64,6 +64,21 @@ class Engine final : private realtime::ForkGuarded {
   void retire() { driver_.retire(); }
   /// Removes a device: see Station::remove_device.
   [[nodiscard]] verbs::Result<void> remove_device(std::size_t device);
+  /// A device that returns.
+  struct Return {
+    std::size_t device = 0;
+    bool new_guid = false;
+    /// Returns its GIDs. Called inside the critical section.
+    std::function<std::vector<ibv_gid>()> gids;
+    /// Completes the new HCA, before it is a device of the transport. Called outside the critical
+    /// section.
+    std::function<void(verbs::soft::Hca&)> equip;
+    /// Called inside the critical section when the device is there.
+    std::function<void()> on_done;
+  };
+  /// Plugs a removed device in again, without its objects, once the critical section has been left.
+  /// One device returns at a time. ENODEV: the device was not removed.
+  [[nodiscard]] verbs::Result<void> return_device(Return device);
   [[nodiscard]] verbs::Result<void> set_port(std::size_t device, bool active);
   [[nodiscard]] verbs::Result<void> raise_event(std::size_t device, ibv_event_type event);
   void set_admission(soft::Admission* admission);
@@ -81,10 +96,17 @@ class Engine final : private realtime::ForkGuarded {
   /// device.
   [[nodiscard]] std::function<void(verbs::soft::PacketPtr)> delivery_to(Carrier::Receiver* next);
 
+  [[nodiscard]] std::unique_ptr<verbs::soft::Hca> make_hca(const verbs::soft::HcaConfig& config);
+  void plug(const Return& device);
+
   verbs::Random& random_;
   std::atomic<bool> forked_ = false;
   bool remembered_ = false;
-  std::vector<bool> removed_;  ///< devices that were removed; guarded by the critical section
+  std::vector<bool> removed_;        ///< devices that were removed; guarded by the critical section
+  std::vector<int> interfaces_;      ///< of each device
+  verbs::CallGate* gate_ = nullptr;  ///< guarded likewise, as are:
+  std::vector<verbs::soft::HcaObserver*> observers_;  ///< of each device
+  verbs::soft::OwnershipSink* ownership_sink_ = nullptr;
 
   // The members below are in the order in which each needs those before it.
   verbs::soft::PacketPool pool_;
@@ -93,6 +115,7 @@ class Engine final : private realtime::ForkGuarded {
   MishapCarrier* mishaps_ = nullptr;   ///< null until a packet gate was set
   WatchedCarrier* watched_ = nullptr;  ///< null until a packet watch was set
   verbs::soft::MadeObjects made_;
+  std::vector<std::unique_ptr<verbs::soft::Hca>> replaced_;  ///< programs may hold their contexts
   std::vector<std::unique_ptr<verbs::soft::Hca>> hcas_;
   std::vector<verbs::soft::Hca*> present_;  ///< all of them, also those that were removed
   std::unique_ptr<soft::SoftTransport> transport_;

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "transport/realtime/epilogue.h"
+#include "transport/soft/device_change.h"
 #include "transport/soft/transport.h"
 #include "transport/station/packet_watch.h"
 #include "transport/transport.h"
@@ -55,6 +56,8 @@ class Station {
   [[nodiscard]] virtual verbs::Result<void> remove_device(std::size_t device) = 0;
   /// Sets the port's link down or up. Errors: EALREADY, ENODEV.
   [[nodiscard]] virtual verbs::Result<void> set_port(std::size_t device, bool active) = 0;
+  /// Applies a change of a device that a gateway could report. Without a gateway, it has no effect.
+  virtual void apply(const soft::DeviceChange& /*change*/, std::size_t /*device*/) {}
   /// Raises an event about a device or its port. The device continues to work. ENODEV: the device
   /// was removed.
   [[nodiscard]] virtual verbs::Result<void> raise_event(std::size_t device,

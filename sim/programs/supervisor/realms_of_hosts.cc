@@ -35,6 +35,18 @@ const tracee::Realm* Sandbox::realm_of(const Host& host) {
   return taken.realm.get();
 }
 
+/// A host whose programs have not begun gets its addresses when they do.
+void change_address(Sandbox& sandbox, const Host& host, const std::string& interface,
+                    const Prefix& prefix, bool added) {
+  const auto found = sandbox.realms_.find(&host);
+  if (found == sandbox.realms_.end() || found->second.realm == nullptr) return;
+  if (!found->second.realm->change_address(interface, prefix, added)) {
+    sandbox.remark(
+        "the network of a host keeps an address that a fault has changed: the system refuses " +
+        prefix.to_string());
+  }
+}
+
 void Sandbox::note_objects(const Host& host) {
   const auto found = realms_.find(&host);
   if (found != realms_.end() && found->second.realm != nullptr) found->second.realm->note_objects();

@@ -89,6 +89,13 @@ struct SandboxOptions {
   std::function<void(std::string_view)> on_remark{};
 };
 
+class Sandbox;
+
+/// Adds an address to a network interface of the host, or removes it, as its programs see it
+/// (getifaddrs(3), rtnetlink(7)).
+void change_address(Sandbox& sandbox, const Host& host, const std::string& interface,
+                    const Prefix& prefix, bool added);
+
 /// Starts and traces all programs of a world, with ptrace(2). Use it only in the thread that
 /// created it. Destroy it before the world; the destructor kills the remaining programs.
 class Sandbox final : private Supervisor {
@@ -247,6 +254,8 @@ class Sandbox final : private Supervisor {
   void read_output();
   void read_stream(Program& program, Program::Stream& stream, bool error);
   [[nodiscard]] const tracee::Realm* realm_of(const Host& host);
+  friend void change_address(Sandbox& sandbox, const Host& host, const std::string& interface,
+                             const Prefix& prefix, bool added);
   void give_realms_back();
   [[nodiscard]] static bool others_live(const TracedThread& thread);
 

@@ -179,14 +179,20 @@ struct ReturnDevice {
   bool operator==(const ReturnDevice&) const = default;
 };
 
+void visit_port(auto& visitor, auto& action) {
+  visitor.name("host", action.host);
+  visitor.device_or_port("device", action.device, action.port);
+}
+
 /// The device's port loses its link, and the device raises PORT_ERR. Packets that arrive are lost.
 struct PortDown {
   static constexpr std::string_view kKind = "port-down";
   static constexpr bool kEnds = true;
   std::string host;
   std::string device;
+  std::uint8_t port = 0;  ///< 0: its first one
 
-  static void visit(auto& visitor, auto& port) { visit_device(visitor, port); }
+  static void visit(auto& visitor, auto& port) { visit_port(visitor, port); }
   bool operator==(const PortDown&) const = default;
 };
 
@@ -195,9 +201,30 @@ struct PortUp {
   static constexpr std::string_view kKind = "port-up";
   std::string host;
   std::string device;
+  std::uint8_t port = 0;  ///< 0: its first one
 
-  static void visit(auto& visitor, auto& port) { visit_device(visitor, port); }
+  static void visit(auto& visitor, auto& port) { visit_port(visitor, port); }
   bool operator==(const PortUp&) const = default;
+};
+
+/// The device's port loses its link for a time, again and again: PORT_ERR and PORT_ACTIVE. Without
+/// a duration, the port flaps kFlaps times.
+struct FlapPort {
+  static constexpr std::string_view kKind = "flap";
+  static constexpr bool kEnds = true;
+  static constexpr std::uint32_t kFlaps = 10;
+  std::string host;
+  std::string device;
+  verbs::Duration down{};   ///< how long it has no link each time
+  verbs::Duration every{};  ///< from one loss to the next, more than `down`
+  std::uint8_t port = 0;    ///< as in PortDown
+
+  static void visit(auto& visitor, auto& flap) {
+    visit_port(visitor, flap);
+    visitor.scalar("down", flap.down);
+    visitor.scalar("every", flap.every);
+  }
+  bool operator==(const FlapPort&) const = default;
 };
 
 /// The device raises an asynchronous event, one of kDeviceEvents, and continues to work.
@@ -206,9 +233,10 @@ struct RaiseEvent {
   std::string host;
   std::string device;
   std::string event;
+  std::uint8_t port = 0;  ///< of which the event is; 0: its first one
 
   static void visit(auto& visitor, auto& raise) {
-    visit_device(visitor, raise);
+    visit_port(visitor, raise);
     visitor.one_of("event", raise.event, kDeviceEvents);
   }
   bool operator==(const RaiseEvent&) const = default;
@@ -428,6 +456,21 @@ struct MendRail {
 
   static void visit(auto& visitor, auto& mend) { visit_interface(visitor, mend); }
   bool operator==(const MendRail&) const = default;
+};
+
+/// All packets that an interface of a host sends or receives take that much longer; 0: no longer.
+struct SlowRail {
+  static constexpr std::string_view kKind = "slow-rail";
+  static constexpr bool kEnds = true;
+  std::string host;
+  std::string interface;
+  verbs::Duration delay{};
+
+  static void visit(auto& visitor, auto& slow) {
+    visit_interface(visitor, slow);
+    visitor.scalar("delay", slow.delay);
+  }
+  bool operator==(const SlowRail&) const = default;
 };
 
 void visit_neighbour(auto& visitor, auto& action) {

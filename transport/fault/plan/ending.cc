@@ -40,7 +40,7 @@ std::optional<FaultAction> ending_of(const FaultAction& action) {
         return ReturnDevice{remove.host, remove.device};
       },
       [](const PortDown& down) -> Ending {
-        return PortUp{down.host, down.device};
+        return PortUp{down.host, down.device, down.port};
       },
       [](const CrashHost& crash) -> Ending { return RestartHost{crash.host}; },
       [](const PauseHost& pause) -> Ending {
@@ -57,6 +57,9 @@ std::optional<FaultAction> ending_of(const FaultAction& action) {
       },
       [](const CutRail& cut) -> Ending {
         return MendRail{cut.host, cut.interface};
+      },
+      [](const SlowRail& slow) -> Ending {
+        return SlowRail{slow.host, slow.interface, {}};
       },
       [](const CutPath& cut) -> Ending {
         return MendPath{cut.from, cut.to, cut.both};

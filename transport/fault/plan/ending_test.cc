@@ -47,7 +47,8 @@ TEST(Endings, PrintAndReadBack) {
 
 TEST(Endings, ThatCannotBeAreRefused) {
   EXPECT_EQ(refusal("at 1s: restart server for 1s"),
-            "line 2: 'restart' has no end: 'for' goes with cut-rail, remove, port-down, crash, "
+            "line 2: 'restart' has no end: 'for' goes with cut-rail, slow-rail, remove, port-down, "
+            "flap, crash, "
             "pause, drift, add-address, fail-over, cut, clog, slow, slow-consumer");
   EXPECT_EQ(refusal("on client->server REQ 1: lose for 1s").substr(0, 25),
             "line 2: 'lose' has no end");

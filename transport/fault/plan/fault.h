@@ -22,11 +22,11 @@ using ActionKinds =
     std::variant<LoseMessage, DelayMessage, DuplicateMessage, CorruptMessage, ReorderMessage,
                  AlterMessage, RejectRequest, IgnoreRequest, StaleRequest, PostponeRequest,
                  OverflowBacklog, HoldEvent, FailResolving, FailRouting, CutRail, MendRail,
-                 RemoveDevice, ReturnDevice, PortDown, PortUp, RaiseEvent, CrashHost, KillPrograms,
-                 RestartHost, PauseHost, ResumeHost, DriftClock, AddAddress, DropAddress, LoseGroup,
-                 ChangeAddress, RestoreAddress, ConfirmNeighbour, ForgetNeighbour, CutPath,
-                 ClogPath, MendPath, SlowPath, FailCall, CompleteWork, FailQueuePair, OverrunQueue,
-                 FailSharedQueue, SlowConsumer>;
+                 SlowRail, RemoveDevice, ReturnDevice, PortDown, PortUp, FlapPort, RaiseEvent,
+                 CrashHost, KillPrograms, RestartHost, PauseHost, ResumeHost, DriftClock,
+                 AddAddress, DropAddress, LoseGroup, ChangeAddress, RestoreAddress,
+                 ConfirmNeighbour, ForgetNeighbour, CutPath, ClogPath, MendPath, SlowPath, FailCall,
+                 CompleteWork, FailQueuePair, OverrunQueue, FailSharedQueue, SlowConsumer>;
 // clang-format on
 
 /// A trigger of any kind. Copy, move and destruction are defined in one source file, because inline

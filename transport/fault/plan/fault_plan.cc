@@ -18,6 +18,7 @@ constexpr std::size_t kRejectDataMax = 148;
 constexpr std::uint8_t kExponentMax = 31;
 constexpr std::int32_t kDriftMax = 100'000;  // what adjtimex(2) lets one do to a clock
 constexpr std::string_view kMaybe = "maybe";
+constexpr std::string_view kEvery = "every";
 
 // --- to text ------------------------------------------------------------------------------------
 
@@ -39,7 +40,8 @@ std::string trigger_text(const Trigger& trigger) {
 }
 
 std::string action_text(const FaultAction& action) {
-  const Phrase phrase = phrase_of(action);
+  Phrase phrase = phrase_of(action);
+  if (phrase.kind == FlapPort::kKind) phrase.words.back().text.insert(0, std::string(kEvery) + " ");
   return phrase.kind + joined(phrase.words);
 }
 
@@ -105,8 +107,16 @@ std::string take_lasting(std::span<const std::string_view>& words, Lasting& last
   return "how long it lasts is 'for TIME' or 'for TIME to TIME'";
 }
 
+std::string parse_flap(std::span<const std::string_view> words, FaultAction& action) {
+  if (words.size() != 5 || words[3] != kEvery)
+    return "'flap' is 'flap HOST DEVICE TIME every TIME'";
+  const std::array fields{words[0], words[1], words[2], words[4]};
+  return read_phrase(phrase_from(FlapPort::kKind, fields), Order::kByPlace, action).reason;
+}
+
 std::string parse_action(std::span<const std::string_view> words, FaultAction& action) {
   if (words.empty()) return "no action after the colon";
+  if (words[0] == FlapPort::kKind) return parse_flap(words.subspan(1), action);
   return read_phrase(phrase_from(words[0], words.subspan(1)), Order::kByPlace, action).reason;
 }
 
@@ -149,6 +159,9 @@ std::string problem_with(const Fault& fault) {
     }
   }
   if (std::string problem = lasting_problem(fault); !problem.empty()) return problem;
+  const auto* flap = std::get_if<FlapPort>(&fault.action);
+  if (flap != nullptr && (flap->down <= verbs::Duration::zero() || flap->every <= flap->down))
+    return "a port flaps for more than 0s each time, and less often than that";
   const auto* drift = std::get_if<DriftClock>(&fault.action);
   if (drift != nullptr && (drift->ppm < -kDriftMax || drift->ppm > kDriftMax)) {
     return "a clock drifts by at most 100000 ppm";

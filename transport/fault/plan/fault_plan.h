@@ -32,7 +32,9 @@
 //           | "hold " TIME                                          an event that is queued
 //           | "remove " HOST " " DEVICE                             remove server anyrdma0
 //           | "return " HOST " " DEVICE [ " new-guid" ]             return server anyrdma0
-//           | ( "port-down " | "port-up " ) HOST " " DEVICE
+//           | ( "port-down " | "port-up " ) HOST " " DEVICE [ "/" PORT ]
+//           | "flap " HOST " " DEVICE [ "/" PORT ] " " TIME " every " TIME
+//           | "slow-rail " HOST " " INTERFACE " " TIME
 //           | "device-event " HOST " " DEVICE " " EVENT      device-event server anyrdma0
 //           PKEY_CHANGE
 //           | "kill " HOST [ "/" PROGRAM [ "#" N ] ]         kill server, kill server/rping#2

@@ -20,12 +20,16 @@ class NameVisitor {
   void any_host(std::string_view, const std::string& host) {
     if (!host.empty()) static_cast<Visitor&>(*this).named(host);
   }
-  void one_way(std::string_view key, const std::string& from, const std::string& to) {
+  void rails(std::string_view key, const std::string& from, const std::string&,
+             const std::string& to, const std::string&) {
+    path(key, from, to, false);
+  }
+  void path(std::string_view key, const std::string& from, const std::string& to, bool) {
     any_host(key, from);
     any_host(key, to);
   }
-  void path(std::string_view key, const std::string& from, const std::string& to, bool) {
-    one_way(key, from, to);
+  void device_or_port(std::string_view key, const std::string& device, std::uint8_t) {
+    static_cast<Visitor&>(*this).name(key, device);
   }
   void host_or_id(std::string_view key, const std::string& host, std::uint64_t) {
     any_host(key, host);

@@ -18,7 +18,8 @@
 //   host_or_object(the same)      as object(), or only a host, for any of its objects
 //   host_or_program(key, host, program, number)  host, host/program, host/program#2
 //   host_or_thread(key, host, program, number, thread)  as host_or_program(), or host/program/3
-//   one_way(key, from, to)        from->to
+//   rails(key, from, interface, to, interface)  from->to, from/eth0->to, from->to/eth1
+//   device_or_port(key, device, port)  mlx5_0, mlx5_0/2
 //   path(key, from, to, both)     from->to or from<->to
 //   data(key, bytes)              hexadecimal digits; left out if there are no bytes
 //   option(key, word, on)         that word or nothing

@@ -32,6 +32,7 @@ struct Oversight {
   bool calls = false;
   bool gate = false;       ///< the process asks kCall, kWork and kFailure
   bool requests = false;   ///< the process asks kRequest
+  bool routes = false;     ///< the process asks kRoute
   bool takes = false;      ///< the process asks kTake
   bool points = false;     ///< the process's calls are scheduling points
   bool ownership = false;  ///< the process reports mistakes with buffers (finding_call.h)
@@ -43,10 +44,14 @@ struct Oversight {
 struct Question {
   enum class Kind : std::uint8_t {
     /// The process has opened its devices. Answer: `error` says whether there is one, `removed` and
-    /// `ports_down` the state of each, `oversight` the reports that the simulator wants. The
-    /// numbers
-    /// of ids begin again.
+    /// `ports_down` the state of each, `changes` the number of earlier changes to ask for,
+    /// `oversight` the reports that the simulator wants. The numbers of ids begin again.
     kOpened,
+    /// Asks for the change number `id`, from 0, of those that the host's devices have had. Answer:
+    /// `change`.
+    kChange,
+    /// A program is about to resolve a route; answer: `error`.
+    kRoute,
     /// A connection request has found its listener; answer: `refused` and what follows it.
     kRequest,
     /// The call `word` on `id` is about to be made, as in verbs::CallGate; answer: `error`.
@@ -68,6 +73,16 @@ struct Question {
   std::int32_t error = 0;        ///< an errno
   std::uint32_t removed = 0;     ///< the bit 1 << n stands for the device n, from 0
   std::uint32_t ports_down = 0;  ///< likewise
+  std::uint32_t changes = 0;
+  /// A change of the device number `device`: it returned, or it got or lost an address.
+  struct Change {
+    std::uint8_t device = 0;
+    std::uint8_t kind = 0;  ///< transport::soft::DeviceChange::Kind
+    std::uint8_t bits = 0;
+    bool new_guid = false;
+    std::array<std::uint8_t, 16> address{};  ///< as a GID
+  };
+  Change change{};
   Oversight oversight{};
   bool refused = false;
   bool unanswered = false;

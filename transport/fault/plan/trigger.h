@@ -47,9 +47,12 @@ struct OnMessage {
   std::string to;
   CmMessage message = CmMessage::kReq;
   Occurrence occurrence{};
+  /// The interfaces that send and receive it; empty: any.
+  std::string from_interface{};
+  std::string to_interface{};
 
   static void visit(auto& visitor, auto& on) {
-    visitor.one_way("path", on.from, on.to);
+    visitor.rails("path", on.from, on.from_interface, on.to, on.to_interface);
     visitor.scalar("message", on.message);
     visitor.scalar("occurrence", on.occurrence);
   }
@@ -64,9 +67,11 @@ struct OnPacket {
   std::string from;
   std::string to;
   Occurrence occurrence{};
+  std::string from_interface{};  ///< as in OnMessage
+  std::string to_interface{};
 
   static void visit(auto& visitor, auto& on) {
-    visitor.one_way("path", on.from, on.to);
+    visitor.rails("path", on.from, on.from_interface, on.to, on.to_interface);
     visitor.scalar("occurrence", on.occurrence);
   }
   bool operator==(const OnPacket&) const = default;

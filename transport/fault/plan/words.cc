@@ -19,8 +19,15 @@ class Writer {
 
   void name(const char* key, const std::string& name) { put(key, name); }
   void any_host(const char* key, const std::string& host) { put(key, host_text(host)); }
-  void one_way(const char* key, const std::string& from, const std::string& to) {
-    path(key, from, to, false);
+  void rails(const char* key, const std::string& from, const std::string& from_interface,
+             const std::string& to, const std::string& to_interface) {
+    const auto end = [](const std::string& host, const std::string& interface) {
+      return host_text(host) + (interface.empty() ? "" : "/" + interface);
+    };
+    put(key, end(from, from_interface) + "->" + end(to, to_interface));
+  }
+  void device_or_port(const char* key, const std::string& device, std::uint8_t port) {
+    put(key, device + (port == 0 ? "" : "/" + std::to_string(port)));
   }
   void path(const char* key, const std::string& from, const std::string& to, bool both) {
     put(key, host_text(from) + (both ? "<->" : "->") + host_text(to));
@@ -81,11 +88,15 @@ class Reader {
   void any_host(const char* key, std::string& host) {
     if (const Word* word = need(key)) take_host(*word, word->text, host);
   }
-  void one_way(const char* key, std::string& from, std::string& to) {
+  void rails(const char* key, std::string& from, std::string& from_interface, std::string& to,
+             std::string& to_interface) {
     bool both = false;
     path(key, from, to, both);
     if (both) fail_last("a message has one direction; write HOST->HOST");
+    take_interface(from, from_interface);
+    take_interface(to, to_interface);
   }
+  void device_or_port(const char* key, std::string& device, std::uint8_t& port);
   void path(const char* key, std::string& from, std::string& to, bool& both);
   void host_or_id(const char* key, std::string& host, std::uint64_t& id);
   void object(const char* key, std::string& host, std::string_view kind, ObjectName& name) {
@@ -142,6 +153,16 @@ class Reader {
     if (text != "*") fail(word, in_quotes(text) + " is no host");
   }
 
+  /// Of HOST/INTERFACE, the host stays.
+  void take_interface(std::string& host, std::string& interface) {
+    const std::size_t slash = host.find('/');
+    if (slash == std::string::npos) return;
+    interface = host.substr(slash + 1);
+    host.resize(slash);
+    if (host.empty() || host == "*" || interface.empty() || interface.find('/') != interface.npos)
+      fail_last("an interface of a host is HOST/INTERFACE");
+  }
+
   const Word* take_host_and_object(const char* key, std::string& host, std::string_view kind,
                                    ObjectName& name);
   void take_program(const Word& word, std::string_view text, std::string& host,
@@ -191,6 +212,18 @@ void Reader::path(const char* key, std::string& from, std::string& to, bool& bot
   }
   take_host(*word, left, from);
   take_host(*word, right, to);
+}
+
+void Reader::device_or_port(const char* key, std::string& device, std::uint8_t& port) {
+  const Word* word = need(key);
+  if (word == nullptr) return;
+  const std::size_t slash = std::min(word->text.find('/'), word->text.size());
+  device = word->text.substr(0, slash);
+  if (!is_name(device)) fail(*word, in_quotes(device) + " is no name");
+  if (slash == word->text.size()) return;
+  const std::string_view number = std::string_view(word->text).substr(slash + 1);
+  if (!parse_number(number, port) || port == 0)
+    fail(*word, in_quotes(number) + " is no number of a port: from 1");
 }
 
 void Reader::host_or_id(const char* key, std::string& host, std::uint64_t& id) {
