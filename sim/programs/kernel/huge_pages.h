@@ -27,6 +27,7 @@ class HugePages {
  public:
   static constexpr std::uint64_t kBytes = 2 << 20;  ///< of a page
 
+  /// The pool of each host, and what follows it.
   struct Options {
     unsigned pages = 0;  ///< of each host
     /// Called when the number of free pages of a host may have changed. May be empty.

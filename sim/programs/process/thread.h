@@ -124,6 +124,7 @@ class Thread {
   virtual void handle(const tracee::Stop& stop) = 0;
 
  protected:
+  /// The end of a call that waits no longer than a deadline, and its errno.
   struct CallLimit {
     Instant deadline;
     int error;
