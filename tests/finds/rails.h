@@ -54,6 +54,7 @@ struct server {
   size_t bytes;
   int receives;  ///< into slots 0 to receives - 1 of each connection
   /// Called for each message: slot wc->wr_id has its bytes. The receive is posted again after that.
+  /// May be NULL if there are no receives.
   void (*on_message)(struct server*, struct served*, const struct ibv_wc*);
 };
 /// Serves until the device of the listener is gone.

@@ -16,13 +16,9 @@ static struct rail rails[kRails];
 static struct ibv_context* devices[kRails];
 static bool usable[kRails];
 
-static void nothing(struct server* server, struct served* served, const struct ibv_wc* wc) {
-  (void)server, (void)served, (void)wc;
-}
-
 static int serve(void) {
   static char page[4096] __attribute__((aligned(4096)));
-  struct server server = {.page = page, .bytes = sizeof page, .on_message = nothing};
+  struct server server = {.page = page, .bytes = sizeof page};
   return serve_rails(&server);
 }
 

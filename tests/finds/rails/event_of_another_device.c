@@ -17,12 +17,8 @@ static struct ibv_context* devices[kRails];
 static bool down[kRails];
 static int use;
 
-static void nothing(struct server* server, struct served* served, const struct ibv_wc* wc) {
-  (void)server, (void)served, (void)wc;
-}
-
 static int serve(void) {
-  struct server server = {.page = page, .bytes = sizeof page, .on_message = nothing};
+  struct server server = {.page = page, .bytes = sizeof page};
   return serve_rails(&server);
 }
 

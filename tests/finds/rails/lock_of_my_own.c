@@ -14,12 +14,8 @@ static bool fixed;
 static uint64_t lock_word[8] __attribute__((aligned(64)));
 static struct rail rails[kRails];
 
-static void nothing(struct server* server, struct served* served, const struct ibv_wc* wc) {
-  (void)server, (void)served, (void)wc;
-}
-
 static int serve(void) {
-  struct server server = {.page = lock_word, .bytes = sizeof lock_word, .on_message = nothing};
+  struct server server = {.page = lock_word, .bytes = sizeof lock_word};
   return serve_rails(&server);
 }
 

@@ -20,13 +20,9 @@ struct retired {
 static struct retired retired[kRails * kLives];
 static int retired_count;
 
-static void nothing(struct server* server, struct served* served, const struct ibv_wc* wc) {
-  (void)server, (void)served, (void)wc;
-}
-
 static int serve(void) {
   static char page[4096] __attribute__((aligned(4096)));
-  struct server server = {.page = page, .bytes = sizeof page, .on_message = nothing};
+  struct server server = {.page = page, .bytes = sizeof page};
   return serve_rails(&server);
 }
 
