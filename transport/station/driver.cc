@@ -61,12 +61,15 @@ void Driver::spin() {
 void Driver::leave() {
   if (driver_called()) settle();
   if (epilogue_.called()) [[unlikely]]
-    epilogue_.run([this] { settle(); });
-  if (!outside_) [[likely]]
-    return lock_.leave();
+    return leave_with_work();
+  lock_.leave();
+}
+
+void Driver::leave_with_work() {
+  epilogue_.run([this] { settle(); });
   const std::function<void()> work = std::exchange(outside_, nullptr);
   lock_.leave();
-  work();
+  if (work) work();
 }
 
 /// The time, read once per critical section.

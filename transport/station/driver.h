@@ -68,7 +68,7 @@ class Driver final : public verbs::Runtime,
 
   [[nodiscard]] realtime::Epilogue& epilogue() { return epilogue_; }
   /// Executes `work` once, after this critical section and outside of it, on the thread that leaves
-  /// it. Call it inside the critical section.
+  /// it. Only the work of epilogue() may call it.
   void call_outside(std::function<void()> work) { outside_ = std::move(work); }
   /// Moves all packets and events onward, as leave() does. Call it inside the critical section
   /// (verbs::Runtime::enter), but not from a function that it calls.
@@ -142,6 +142,8 @@ class Driver final : public verbs::Runtime,
   [[nodiscard]] verbs::Instant clock();
   bool take_packets();
   bool deliver_own(int& budget);
+  /// The end of leave(), with the work of epilogue() and what that work leaves for outside.
+  void leave_with_work();
   void run_timers();
   void notice_polling();
   void yield();

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <fstream>
+#include <span>
 #include <utility>
 
 #include "transport/realtime/guarded_access.h"
@@ -18,6 +20,12 @@ bool may_bind_low_ports() {
   __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3]{};
   if (::syscall(SYS_capget, &header, data) != 0) return ::geteuid() == 0;
   return (data[0].effective & (1u << CAP_NET_BIND_SERVICE)) != 0;
+}
+
+/// For a device whose table is empty. Call it inside the critical section.
+void fill_gids(verbs::soft::Hca& hca, std::span<const ibv_gid> gids) {
+  std::uint32_t index = 0;
+  for (const ibv_gid& gid : gids) hca.set_gid(index++, gid);
 }
 
 }  // namespace
@@ -41,13 +49,10 @@ verbs::Result<void> Engine::build(std::span<const EngineDevice> devices, soft::N
   for (const EngineDevice& device : devices) {
     verbs::soft::Hca& hca = *hcas_.emplace_back(make_hca(device.config));
     present_.push_back(&hca);
-    removed_.push_back(false);
-    interfaces_.push_back(device.interface);
-    observers_.push_back(nullptr);
+    states_.push_back({.interface = device.interface});
     {
       const verbs::CriticalSection section(driver_);
-      std::uint32_t index = 0;
-      for (const ibv_gid& gid : device.gids) hca.set_gid(index++, gid);
+      fill_gids(hca, device.gids);
     }
     if (auto added = transport_->add_device(hca, device.interface); !added) return added;
   }
@@ -84,8 +89,8 @@ Engine::~Engine() {
 }
 
 verbs::Result<void> Engine::remove_device(std::size_t device) {
-  if (removed_[device]) return verbs::errno_code(ENODEV);
-  removed_[device] = true;
+  if (states_[device].removed) return verbs::errno_code(ENODEV);
+  states_[device].removed = true;
   transport_->remove_device(*hcas_[device]);
   driver_.settle();  // the device's last words are on their way before it goes
   hcas_[device]->remove();
@@ -94,7 +99,7 @@ verbs::Result<void> Engine::remove_device(std::size_t device) {
 }
 
 verbs::Result<void> Engine::return_device(Return device) {
-  if (!removed_[device.device]) return verbs::errno_code(ENODEV);
+  if (!states_[device.device].removed) return verbs::errno_code(ENODEV);
   driver_.call_outside([this, device = std::move(device)] { plug(device); });
   return {};
 }
@@ -113,26 +118,25 @@ void Engine::plug(const Return& device) {
   device.equip(*hca);
   {
     const verbs::CriticalSection section(driver_);
-    std::uint32_t index = 0;
-    for (const ibv_gid& gid : device.gids()) hca->set_gid(index++, gid);
-    hca->set_observer(observers_[number]);
+    fill_gids(*hca, device.gids());
+    hca->set_observer(states_[number].observer);
     hca->set_ownership_sink(ownership_sink_);
     present_[number] = hca.get();
     driver_.replace(number, *hca);
     replaced_.push_back(std::exchange(hcas_[number], std::move(hca)));
   }
   // Fails only if the process has no descriptors left: then it sees no device.
-  const bool added = transport_->add_device(*hcas_[number], interfaces_[number]).has_value();
+  const bool added = transport_->add_device(*hcas_[number], states_[number].interface).has_value();
   hcas_[number]->set_call_gate(gate_);
   const verbs::CriticalSection section(driver_);
-  removed_[number] = !added;
+  states_[number].removed = !added;
   device.on_done();
   driver_.call_driver();
 }
 
 verbs::Result<void> Engine::set_port(std::size_t device, bool active) {
   const ibv_port_state state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
-  if (removed_[device]) return verbs::errno_code(ENODEV);
+  if (states_[device].removed) return verbs::errno_code(ENODEV);
   if (hcas_[device]->port_state() == state) return verbs::errno_code(EALREADY);
   hcas_[device]->set_port_state(state);
   driver_.call_driver();
@@ -140,7 +144,7 @@ verbs::Result<void> Engine::set_port(std::size_t device, bool active) {
 }
 
 verbs::Result<void> Engine::raise_event(std::size_t device, ibv_event_type event) {
-  if (removed_[device]) return verbs::errno_code(ENODEV);
+  if (states_[device].removed) return verbs::errno_code(ENODEV);
   hcas_[device]->raise_event(event);
   driver_.call_driver();
   return {};
@@ -188,7 +192,7 @@ void Engine::set_packet_watch(PacketWatch* watch) {
 
 void Engine::set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) {
   const verbs::CriticalSection section(driver_);
-  observers_[device] = observer;
+  states_[device].observer = observer;
   hcas_[device]->set_observer(observer);
 }
 

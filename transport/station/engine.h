@@ -77,7 +77,8 @@ class Engine final : private realtime::ForkGuarded {
     std::function<void()> on_done;
   };
   /// Plugs a removed device in again, without its objects, once the critical section has been left.
-  /// One device returns at a time. ENODEV: the device was not removed.
+  /// Only the work of epilogue() may call it. One device returns at a time. ENODEV: the device was
+  /// not removed.
   [[nodiscard]] verbs::Result<void> return_device(Return device);
   [[nodiscard]] verbs::Result<void> set_port(std::size_t device, bool active);
   [[nodiscard]] verbs::Result<void> raise_event(std::size_t device, ibv_event_type event);
@@ -102,10 +103,14 @@ class Engine final : private realtime::ForkGuarded {
   verbs::Random& random_;
   std::atomic<bool> forked_ = false;
   bool remembered_ = false;
-  std::vector<bool> removed_;        ///< devices that were removed; guarded by the critical section
-  std::vector<int> interfaces_;      ///< of each device
-  verbs::CallGate* gate_ = nullptr;  ///< guarded likewise, as are:
-  std::vector<verbs::soft::HcaObserver*> observers_;  ///< of each device
+  /// The state of a device, which it keeps when it is plugged in again.
+  struct State {
+    int interface = 0;
+    bool removed = false;
+    verbs::soft::HcaObserver* observer = nullptr;
+  };
+  std::vector<State> states_;  ///< of each device; guarded by the critical section, as are:
+  verbs::CallGate* gate_ = nullptr;
   verbs::soft::OwnershipSink* ownership_sink_ = nullptr;
 
   // The members below are in the order in which each needs those before it.
