@@ -70,16 +70,8 @@ Result<void> RemoteNic::bring_back(bool new_guid) {
   return {};
 }
 
-void RemoteNic::add_address(const transport::soft::Prefix& prefix) {
-  keep({.kind = DeviceChange::Kind::kAddressAdded,
-        .neighbour = prefix.address,
-        .bits = static_cast<std::uint8_t>(prefix.bits)});
-}
-
-void RemoteNic::drop_address(const transport::soft::Prefix& prefix) {
-  keep({.kind = DeviceChange::Kind::kAddressDropped,
-        .neighbour = prefix.address,
-        .bits = static_cast<std::uint8_t>(prefix.bits)});
+void RemoteNic::keep_address(DeviceChange::Kind kind, const transport::soft::Prefix& prefix) {
+  keep({.kind = kind, .neighbour = prefix.address, .bits = static_cast<std::uint8_t>(prefix.bits)});
 }
 
 void RemoteNic::keep(const DeviceChange& change) {

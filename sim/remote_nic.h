@@ -22,8 +22,12 @@ class RemoteNic final : public Nic {
   void on_neighbour(transport::soft::NeighbourToken token, int error) override;
   [[nodiscard]] verbs::Result<void> change(const transport::soft::DeviceChange& change) override;
   [[nodiscard]] verbs::Result<void> bring_back(bool new_guid) override;
-  void add_address(const transport::soft::Prefix& prefix) override;
-  void drop_address(const transport::soft::Prefix& prefix) override;
+  void add_address(const transport::soft::Prefix& prefix) override {
+    keep_address(transport::soft::DeviceChange::Kind::kAddressAdded, prefix);
+  }
+  void drop_address(const transport::soft::Prefix& prefix) override {
+    keep_address(transport::soft::DeviceChange::Kind::kAddressDropped, prefix);
+  }
   void on_crash() override { uplink_.on_crash(); }
   void on_kill() override { uplink_.on_kill(); }
   [[nodiscard]] bool kill_program(std::string_view name, std::uint32_t number) override;
@@ -35,6 +39,8 @@ class RemoteNic final : public Nic {
 
  private:
   void keep(const transport::soft::DeviceChange& change);
+  void keep_address(transport::soft::DeviceChange::Kind kind,
+                    const transport::soft::Prefix& prefix);
 
   std::string name_;
   Uplink& uplink_;
