@@ -115,15 +115,13 @@ class Faults::Planned final : public fault::Arming, public Task {
       return lost;
     }
     bool set(const fault::FaultAction& action) {
-      planned_.faults_.tell("flap: " + to_string(Fault{AtTime{}, action}).substr(kAtOnce.size()),
-                            action);
+      planned_.faults_.tell("flap: " + to_string(action), action);
       return carry_out(planned_.faults_.world_, action);
     }
     void wait(verbs::Duration time) {
       Scheduler& scheduler = planned_.faults_.world_.scheduler();
       scheduler.at(*this, planned_.faults_.world_.now() + time);
     }
-    static constexpr std::string_view kAtOnce = "at 0s: ";
     Planned& planned_;
     std::uint32_t left_ = 0;
     bool is_down_ = false;

@@ -85,5 +85,7 @@ struct Fault {
 
 /// Returns the fault as one line of a plan. fault_plan.h has the grammar.
 [[nodiscard]] std::string to_string(const Fault& fault);
+/// Returns the action as a line of a plan has it, without a trigger.
+[[nodiscard]] std::string to_string(const FaultAction& action);
 
 }  // namespace anyrdma::fault

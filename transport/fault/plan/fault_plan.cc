@@ -39,12 +39,6 @@ std::string trigger_text(const Trigger& trigger) {
   return "on " + words.front().text + " " + phrase.kind + joined(words.subspan(1));
 }
 
-std::string action_text(const FaultAction& action) {
-  Phrase phrase = phrase_of(action);
-  if (phrase.kind == FlapPort::kKind) phrase.words.back().text.insert(0, std::string(kEvery) + " ");
-  return phrase.kind + joined(phrase.words);
-}
-
 // --- from text ----------------------------------------------------------------------------------
 
 std::vector<std::string_view> words_of(std::string_view text) {
@@ -136,11 +130,17 @@ std::string parse_fault(std::string_view text, Fault& fault) {
 
 }  // namespace
 
+std::string to_string(const FaultAction& action) {
+  Phrase phrase = phrase_of(action);
+  if (phrase.kind == FlapPort::kKind) phrase.words.back().text.insert(0, std::string(kEvery) + " ");
+  return phrase.kind + joined(phrase.words);
+}
+
 std::string to_string(const Fault& fault) {
   const std::string maybe = fault.maybe ? std::string(kMaybe) + " " : "";
   const std::string lasts =
       fault.lasts.for_ever() ? "" : " " + std::string(kFor) + " " + word_of(fault.lasts);
-  return maybe + trigger_text(fault.trigger) + ": " + action_text(fault.action) + lasts;
+  return maybe + trigger_text(fault.trigger) + ": " + to_string(fault.action) + lasts;
 }
 
 std::string problem_with(const Fault& fault) {
