@@ -34,6 +34,12 @@ HcaConfig config_of(const InterfaceOptions& options, std::size_t index, const ro
   HcaConfig config = options.device.value_or(defaults);
   if (config.name == defaults.name) config.name = device_name(index);
   if (config.node_guid == defaults.node_guid) config.node_guid = guid_of(mac);
+  // Its queue pairs and its keys are no other device's.
+  const auto shift = static_cast<std::uint32_t>(index) * defaults.qpn_count;
+  constexpr std::uint32_t kNumbers = 1 << 24;
+  if (config.qpn_first == defaults.qpn_first &&
+      config.qpn_first + shift + config.qpn_count <= kNumbers)
+    config.qpn_first += shift;
   return config;
 }
 
@@ -154,6 +160,8 @@ void OwnNic::remove() {
 Result<void> OwnNic::set_port(ibv_port_state state) {
   if (running_->port_state() == state) return verbs::errno_code(EALREADY);
   running_->set_port_state(state);
+  // A port without a link drops packets without a report.
+  if (state != IBV_PORT_ACTIVE) host_.world().lose_message(host_, nullptr);
   return {};
 }
 

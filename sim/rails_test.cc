@@ -76,6 +76,22 @@ TEST_F(Rails, EachHasADeviceOfItsOwn) {
   EXPECT_STREQ(second.passive->raw()->verbs->device->name, "anyrdma1");
 }
 
+TEST_F(Rails, AKeyOfOneDeviceGivesNoAccessOnTheOther) {
+  Rail first = connect(0);
+  Rail second = connect(1);
+
+  second.near->post(IBV_WR_RDMA_WRITE, 7, 0, 8, second.far->address(), first.far->rkey());
+  EXPECT_EQ(second.near->wait_sent().status, IBV_WC_REM_ACCESS_ERR);
+  EXPECT_NE(first.near->rkey(), second.near->rkey());
+}
+
+TEST_F(Rails, AQueuePairNumberIsThatOfOneDevice) {
+  const Rail first = connect(0);
+  const Rail second = connect(1);
+
+  EXPECT_NE(first.active->qp()->qp_num, second.active->qp()->qp_num);
+}
+
 TEST_F(Rails, ACutRailEndsItsOwnMessagesAndNoOthers) {
   Rail first = connect(0);
   Rail second = connect(1);

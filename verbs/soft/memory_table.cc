@@ -21,7 +21,7 @@ constexpr std::size_t kAlignment = 4096;  // of device memory, whatever is asked
 std::uint32_t MemoryTable::take_index() {
   if (free_.empty()) {
     free_.push_back(static_cast<std::uint32_t>(slots_.size()));
-    slots_.emplace_back().key = free_.back() << 8;
+    slots_.emplace_back().key = free_.back() << 8 | first_generation_;
   }
   const std::uint32_t index = free_.back();
   free_.pop_back();

@@ -74,6 +74,9 @@ class MemoryTable {
  public:
   /// `handles` must outlive the table.
   explicit MemoryTable(HandleTable* handles) : handles_(handles) {}
+  /// Sets the generation of the first key at each index. Devices with other numbers have other
+  /// keys, so that a key of one device gives no access on another. Precondition: no key exists.
+  void set_first_generation(std::uint8_t generation) { first_generation_ = generation; }
 
   /// Registers a region; returns null if `limit` regions exist already.
   [[nodiscard]] SoftMr* add(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
@@ -203,6 +206,7 @@ class MemoryTable {
   HandleTable* handles_;
   // Index 0 is never used, so the key 0 is always invalid.
   std::vector<Slot> slots_ = std::vector<Slot>(1);
+  std::uint8_t first_generation_ = 0;
   std::vector<std::uint32_t> free_;
   std::size_t size_ = 0;
   std::size_t windows_ = 0;

@@ -59,6 +59,15 @@ int told(std::uint64_t product) {
   return static_cast<int>(std::min(product, kMost));
 }
 
+/// Devices of one process or host have queue pair numbers of their own, which tell their keys
+/// apart. Fibonacci hashing spreads the numbers; that of the first device becomes 0.
+std::uint8_t generation_of(std::uint32_t qpn_first) {
+  constexpr std::uint32_t kGolden = 0x9e3779b1;
+  constexpr unsigned kAllButTheTopByte = 24;
+  return static_cast<std::uint8_t>(((qpn_first - HcaConfig{}.qpn_first) * kGolden) >>
+                                   kAllButTheTopByte);
+}
+
 }  // namespace
 
 SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaConfig& config)
@@ -67,6 +76,7 @@ SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaCo
   CM_ASSERT(config.qpn_count > 0);
   CM_ASSERT(config.qpn_first + config.qpn_count <= kQpnEnd);
   mad_psn_ = wire::Psn{0};
+  core_.memory.set_first_generation(generation_of(config.qpn_first));
   describe_device();
 }
 
