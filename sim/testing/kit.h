@@ -10,6 +10,7 @@
 #include "sim/testing/recordings.h"
 #include "sim/testing/settings.h"
 #include "sim/testing/sim_test.h"
+#include "sim/testing/two_rails.h"
 #include "transport/testing/event_matchers.h"
 #include "transport/testing/eventually_established.h"
 #include "transport/testing/mock_transport.h"
@@ -25,6 +26,12 @@ using sim::testing::parameters;
 using sim::testing::Pipe;
 using sim::testing::Program;
 using sim::testing::SimTest;
+
+// Two rails, one of which fails at any moment (docs/failover.md).
+using sim::testing::DeliveryPromise;
+using sim::testing::problems_with_rails;
+using sim::testing::RailFailures;
+using sim::testing::TwoRails;
 
 // GoogleMock matchers of CM events, and of the channel that the events come from.
 using transport::testing::EventIs;
