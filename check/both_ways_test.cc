@@ -302,6 +302,19 @@ TEST_P(BothWays, AMessageThatArrivesChangedAndOneThatNoProgramSent) {
   EXPECT_THAT(world.findings()[1], ::testing::HasSubstr("8 bytes received that no peer sent"));
 }
 
+// A process that is killed in the middle of a call has sent what it does not report.
+TEST_P(BothWays, AMessageOfAProcessThatIsGoneMayBeUnreported) {
+  if (GetParam() == Kind::kFibers || GetParam() == Kind::kFiberAndProcess) return;
+  world.client.connect_qp(world.server);
+  world.server.connect_qp(world.client);
+  world.server.receive(1);
+  world.client.device<EntryKind::kGone>();
+  world.server.completed(1, true, 112);
+  world.run.finish();
+
+  EXPECT_THAT(world.findings(), ::testing::IsEmpty());
+}
+
 TEST_P(BothWays, AMessageWhoseSenderSaysSoLaterIsNone) {
   world.client.connect_qp(world.server);
   world.server.connect_qp(world.client);

@@ -25,6 +25,10 @@ bool is_send(std::string_view operation) {
   return operation.starts_with("SEND");
 }
 
+bool is_atomic(std::string_view operation) {
+  return operation == "ATOMIC_CMP_AND_SWP" || operation == "ATOMIC_FETCH_AND_ADD";
+}
+
 Stream to_queue(Stream stream, std::uint64_t number) {
   stream.to_queue = number;
   return stream;
@@ -46,8 +50,10 @@ ibv_qp_state state_named(std::string_view name) {
 
 }  // namespace
 
-Device::Device(Violations& violations, const Shared& shared, std::string name, bool of_process)
+Device::Device(Violations& violations, const Shared& shared, std::string name, std::string owner,
+               bool of_process)
     : name_(std::move(name)),
+      owner_(std::move(owner)),
       of_process_(of_process),
       between_(shared),
       work_(violations, name_),
@@ -135,7 +141,10 @@ void Device::on_path(const Entry& entry) {
   census.attr.path_mtu = static_cast<ibv_mtu>(n[5]);
   std::memcpy(census.gid.raw, gids.data(), sizeof(ibv_gid));
   std::memcpy(census.attr.ah_attr.grh.dgid.raw, gids.data() + sizeof(ibv_gid), sizeof(ibv_gid));
-  if (has_gid(census)) between_.ends[key_of(census.gid, number32(n[1]))] = name_;
+  if (!has_gid(census)) return;
+  const EndKey own = key_of(census.gid, number32(n[1]));
+  between_.ends[own] = name_;
+  between_.retried.on_end_point(own, owner_);
 }
 
 void Device::on_state(const Entry& entry) {
@@ -143,6 +152,7 @@ void Device::on_state(const Entry& entry) {
   if (pair == nullptr) return;
   if (entry.texts[0] == "destroyed") {
     between_.ends.erase(key_of(pair->census.gid, number32(entry.numbers[1])));
+    between_.retried.on_end_gone(key_of(pair->census.gid, number32(entry.numbers[1])));
     between_.afterlife.forget(name_, number32(entry.numbers[1]));
     pairs_.erase(number32(entry.numbers[1]));
     return;
@@ -158,6 +168,7 @@ void Device::on_state(const Entry& entry) {
   if (!pair->in) pair->in = Stream{.from = peer, .to = own, .psn = attr.rq_psn};
   if (census.state != IBV_QPS_RTS || pair->out) return;  // its first PSN is not known yet
   pair->out = Stream{.from = own, .to = peer, .psn = attr.sq_psn};
+  between_.retried.on_begin(*pair->out);
 }
 
 std::string Device::device_of_peer(const Pair& pair) const {
@@ -210,7 +221,27 @@ void Device::note_access(Pair& pair, const Entry& entry) {
     if (access.remote_key != 0 && !access.remote.empty())
       access.closing = between_.keys.closing_of(access.remote, access.remote_key);
   }
+  access.retried = note_retried(pair, entry);
   pair.accesses.push_back(std::move(access));
+}
+
+Retried::Handle Device::note_retried(const Pair& pair, const Entry& entry) {
+  const auto& n = entry.numbers;
+  const std::string_view operation = entry.texts[0];
+  const bool atomic = is_atomic(operation);
+  const bool message = is_send(operation) || operation == "RDMA_WRITE_WITH_IMM";
+  if (pair.type != IBV_QPT_RC || !pair.out || !(atomic || message)) return nullptr;
+  return between_.retried.on_posted(
+      *pair.out, atomic ? Retried::Effect::kAtomic : Retried::Effect::kMessage,
+      {.operation = std::string(operation), .wr_id = n[2], .length = n[3], .digest = n[7]},
+      {.device = name_, .qp = number32(n[1]), .at = entry.time},
+      (n[4] & recording::kHasDigest) != 0);
+}
+
+// Nobody hears what has become of them.
+void Device::drop_accesses(Pair& pair) {
+  for (const Access& each : pair.accesses) between_.retried.on_unknown(each.retried);
+  pair.accesses = {};
 }
 
 void Device::on_completed(const Entry& entry) {
@@ -238,6 +269,8 @@ void Device::on_received(Pair& pair, const Entry& entry) {
     return;
   }
   if (pair.type == IBV_QPT_UD || n[4] != IBV_WC_SUCCESS) return;
+  if (pair.in && (flags & recording::kDropped) != 0) between_.retried.on_lost_track(*pair.in);
+  if (pair.in) between_.retried.on_executed(*pair.in, Retried::Effect::kMessage);
   const std::uint32_t key = number32(n[8]);
   if ((flags & recording::kInvalidates) != 0 && !is_bound(key)) between_.keys.on_closed(name_, key);
   const bool judged = n[3] == IBV_WC_RECV && (flags & recording::kDropped) == 0;
@@ -262,6 +295,10 @@ void Device::on_sent(Pair& pair, std::uint32_t qp, const ibv_wc& completion, boo
     const Access access = std::move(queue.front());
     const bool last = left-- == 0;
     queue.pop_front();
+    if (last && failed)
+      between_.retried.on_unknown(access.retried);
+    else
+      between_.retried.on_success(access.retried);
     if (last ? !failed : others_known) on_success(qp, access);
     if (last) return;
   }
@@ -310,8 +347,13 @@ void Device::on_held(const Entry& entry) {
   if (pair->in) {
     between_.payload.on_end(*pair->in);
     between_.atomics.on_end(*pair->in);
+    between_.retried.on_responder_gone(*pair->in);
   }
-  if (pair->out) between_.atomics.on_end(*pair->out);
+  drop_accesses(*pair);
+  if (pair->out) {
+    between_.atomics.on_end(*pair->out);
+    between_.retried.on_requester_gone(*pair->out);
+  }
   announcements_.on_fresh(qp);
   if (!destroyed) between_.ends.erase(key_of(pair->census.gid, qp));
   *pair = {.type = pair->type, .srq = pair->srq, .census = {.gid = pair->census.gid}};
@@ -343,8 +385,14 @@ void Device::on_atomic(const Entry& entry) {
   const bool executed = n[4] != 0;
   const std::optional<Stream>& stream = executed ? pair->in : pair->out;
   if (!stream) return;
+  if (executed) between_.retried.on_executed(*stream, Retried::Effect::kAtomic);
   if (executed) return between_.atomics.on_done(*stream, number32(n[2]), n[3]);
   between_.atomics.on_answer(*stream, number32(n[2]), n[3]);
+}
+
+void Device::on_gone() {
+  for (const auto& [qp, pair] : pairs_)
+    if (pair.out) between_.payload.on_sender_gone(*pair.out);
 }
 
 void Device::on_rest() {

@@ -18,6 +18,7 @@
 #include "check/keys.h"
 #include "check/leaks.h"
 #include "check/payload.h"
+#include "check/retried.h"
 #include "check/stream.h"
 #include "check/violations.h"
 #include "check/work.h"
@@ -34,6 +35,7 @@ class Device {
     Atomics& atomics;
     Keys& keys;
     Afterlife& afterlife;
+    Retried& retried;
     /// The name of the device of each queue pair that has been connected.
     std::map<EndKey, std::string>& ends;
     /// Whether the recordings cover all devices of an IP address as soon as they cover one of its
@@ -41,8 +43,10 @@ class Device {
     bool whole_hosts;
   };
   /// `of_process`: the device belongs to one process. Threads of a process report a request a
-  /// moment after they have posted it, so completions may be reported before it.
-  Device(Violations& violations, const Shared& shared, std::string name, bool of_process);
+  /// moment after they have posted it, so completions may be reported before it. `owner`: the
+  /// process, or the host.
+  Device(Violations& violations, const Shared& shared, std::string name, std::string owner,
+         bool of_process);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Whether the device has a queue pair with this number now.
@@ -53,6 +57,8 @@ class Device {
   /// the thread that runs; 0: unknown.
   void on_entry(const recording::Entry& entry, std::uint64_t thread);
   void on_rest();
+  /// The process of the device has ended.
+  void on_gone();
   void finish() { work_.finish(); }
 
  private:
@@ -67,6 +73,7 @@ class Device {
 
     /// Key of this device to which the request binds a memory window; 0: none.
     std::uint32_t bound_key = 0;
+    Retried::Handle retried{};  ///< null: executing it twice does no harm
   };
   struct Pair {
     ibv_qp_type type{};
@@ -91,6 +98,8 @@ class Device {
   void on_sent(Pair& pair, std::uint32_t qp, const ibv_wc& completion, bool dropped);
   void on_success(std::uint32_t qp, const Access& access);
   void note_access(Pair& pair, const recording::Entry& entry);
+  [[nodiscard]] Retried::Handle note_retried(const Pair& pair, const recording::Entry& entry);
+  void drop_accesses(Pair& pair);
   void on_held(const recording::Entry& entry);
   void on_queue(const recording::Entry& entry);
   void on_atomic(const recording::Entry& entry);
@@ -99,6 +108,7 @@ class Device {
   [[nodiscard]] bool is_peer_observed(const Pair& pair) const;
 
   std::string name_;
+  std::string owner_;
   const bool of_process_;
   Shared between_;
   Work work_;

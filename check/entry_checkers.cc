@@ -178,10 +178,12 @@ void Checkers::on_lane(const Entry& entry) {
 Device& Checkers::device_at(std::size_t lane) {
   std::unique_ptr<Device>& device = devices_[lane];
   if (device == nullptr) {
-    const Device::Shared shared{payload_,   atomics_, keys_,
-                                afterlife_, ends_,    source_ == Source::kWorld};
-    const bool of_process = lanes_[lane].of != "device" || lanes_[lanes_[lane].in].of == "process";
-    device = std::make_unique<Device>(violations_, shared, lanes_[lane].name, of_process);
+    const Device::Shared shared{
+        payload_, atomics_, keys_, afterlife_, retried_, ends_, source_ == Source::kWorld};
+    const Lane& own = lanes_[lane];
+    const bool of_process = own.of != "device" || lanes_[own.in].of == "process";
+    const std::string& owner = own.of == "device" ? lanes_[own.in].name : own.name;
+    device = std::make_unique<Device>(violations_, shared, own.name, owner, of_process);
   }
   return *device;
 }
@@ -496,8 +498,10 @@ void Checkers::forget(std::size_t lane) {
     return true;
   });
   std::erase_if(devices_, [&](const auto& entry) {
-    return entry.first == lane ||
-           (lanes_[entry.first].of == "device" && lanes_[entry.first].in == lane);
+    const bool its = entry.first == lane ||
+                     (lanes_[entry.first].of == "device" && lanes_[entry.first].in == lane);
+    if (its) entry.second->on_gone();
+    return its;
   });
 }
 

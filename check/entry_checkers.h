@@ -22,6 +22,7 @@
 #include "check/legality.h"
 #include "check/payload.h"
 #include "check/private_data.h"
+#include "check/retried.h"
 #include "check/violations.h"
 #include "recording/entry.h"
 
@@ -45,6 +46,9 @@ class Checkers final : public recording::EntryReader {
   void finish(bool complete = true);
   /// Returns the violations so far, one line each. Some are found only in finish().
   [[nodiscard]] std::vector<std::string> findings() const;
+  /// Returns the requests, found since the last call, that were posted again and took effect twice.
+  /// A correct program may do so.
+  [[nodiscard]] std::vector<Retried::Remark> take_remarks() { return retried_.take_remarks(); }
   /// Returns one sentence for each property that could not be checked.
   [[nodiscard]] std::vector<std::string> unjudged() const;
 
@@ -126,6 +130,7 @@ class Checkers final : public recording::EntryReader {
   Keys keys_{violations_};
   Afterlife afterlife_{violations_};
   Leaks leaks_{violations_};
+  Retried retried_;
   std::map<EndKey, std::string> ends_;
   std::vector<Lane> lanes_;
   std::set<std::string> names_;                             ///< of lanes

@@ -39,6 +39,7 @@ void Payload::compare(const Stream& stream, const Message& sent, const Message& 
 
 void Payload::finish() {
   for (const auto& [stream, messages] : std::exchange(unexpected_, {})) {
+    if (gone_.contains(stream)) continue;
     for (const Message& each : messages)
       violations_.add(kPayload, stream.to_string() + ": " + std::to_string(each.length) +
                                     " bytes received that no peer sent");
@@ -78,6 +79,7 @@ bool Payload::has_passed(const Stream& stream, const Message& message) const {
 void Payload::on_end(const Stream& stream) {
   under_way_.erase(stream);
   passed_.erase(stream);
+  if (gone_.erase(stream) != 0) unexpected_.erase(stream);
 }
 
 }  // namespace anyrdma::check

@@ -40,6 +40,9 @@ class Payload {
   /// Call when the run is over, or nothing is left to happen. Each received message that no peer
   /// has reported as sent is then a violation.
   void finish();
+  /// Call when the process that sends has ended. It may have been killed in the middle of a call,
+  /// so that a message of it is under way which it never reported.
+  void on_sender_gone(const Stream& stream) { gone_.insert(stream); }
   /// Call when the stream has ended. A later stream may have the same name.
   void on_end(const Stream& stream);
 
@@ -58,6 +61,7 @@ class Payload {
   /// Messages that were received before their sender reported them. The sender's report comes a
   /// moment later.
   std::map<Stream, Fifo<Message>> unexpected_;
+  std::set<Stream> gone_;  ///< their senders have ended
 };
 
 }  // namespace anyrdma::check

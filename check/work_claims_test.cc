@@ -233,6 +233,32 @@ TEST_F(PayloadTest, AChangedAShorterAndAnInventedMessageAreReported) {
                                          kPrefix + "6 bytes received that no peer sent"));
 }
 
+TEST_F(PayloadTest, ASenderThatIsGoneMayNotHaveReportedItsLastMessage) {
+  payload.on_received(kStream, {6, 333});
+  payload.on_sender_gone(kStream);
+  payload.finish();
+
+  EXPECT_THAT(found.lines(), IsEmpty());
+}
+
+TEST_F(PayloadTest, WhatASenderReportedIsComparedAlsoWhenItIsGone) {
+  payload.on_sent(kStream, {4, 111});
+  payload.on_sender_gone(kStream);
+  payload.on_received(kStream, {4, 112});
+  payload.finish();
+
+  EXPECT_THAT(found.lines(), ElementsAre(kPrefix + "a message of 4 bytes arrived changed"));
+}
+
+TEST_F(PayloadTest, ALaterStreamOfTheSameNameIsCompared) {
+  payload.on_sender_gone(kStream);
+  payload.on_end(kStream);
+  payload.on_received(kStream, {6, 333});
+  payload.finish();
+
+  EXPECT_THAT(found.lines(), ElementsAre(kPrefix + "6 bytes received that no peer sent"));
+}
+
 TEST_F(PayloadTest, WhereMessagesMayBeLostTheOthersKeepTheirOrder) {
   payload.on_sent(kStream, {4, 111});
   payload.on_sent(kStream, {5, 222});

@@ -10,9 +10,9 @@ namespace {
 /// Longer than any timeout of the CM: who has not acknowledged an event by then never does.
 constexpr Duration kWaitsMost = std::chrono::minutes(5);
 
-constexpr std::array<std::string_view, 11> kCheckers{"source", "target",     "overlap", "region",
-                                                     "dry",    "unsignaled", "depth",   "overrun",
-                                                     "gone",   "owed",       "handover"};
+constexpr std::array<std::string_view, 12> kCheckers{"source", "target",     "overlap",  "region",
+                                                     "dry",    "unsignaled", "depth",    "overrun",
+                                                     "gone",   "owed",       "handover", "retried"};
 
 }  // namespace
 

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "recording/sink.h"
 #include "recording/tape.h"
+#include "sim/check/checkers.h"
 #include "sim/debug/core/cores.h"
 #include "sim/explore/explore.h"
 #include "sim/host.h"
@@ -150,6 +151,8 @@ class Simulation::Run {
       for (const std::string& each : paragraphs_of(broken)) tell(each);
       problem += broken;
     }
+    sim::check::report_retried(world_);
+    world_.mistakes()->listen(nullptr);  // from now on this object may be gone
     // What says most comes first.
     problem = judgement_.reports() + crashes_of_children_ + world_.mistakes()->lines() + problem;
     if (!problem.empty()) problem += remarks();
@@ -160,6 +163,14 @@ class Simulation::Run {
     sim::Outcome outcome = sim::outcome_of(world_);
     outcome.problem = std::move(problem);
     return outcome;
+  }
+
+  /// They may explain what went wrong otherwise. Indented, so that they are not part of its kind.
+  [[nodiscard]] std::string remarks() const {
+    std::string text;
+    for (const std::string& line : split(world_.mistakes()->remarks(), '\n'))
+      if (!line.empty()) text += "  remark: " + line + "\n";
+    return text;
   }
 
   /// What the commands of `verify` are to judge; nullopt: there are none.
@@ -301,14 +312,6 @@ class Simulation::Run {
   [[nodiscard]] std::string_view crash_of(const Program& program) const {
     const auto found = crashes_.find(&program);
     return found == crashes_.end() ? std::string_view() : std::string_view(found->second);
-  }
-
-  /// They may explain what went wrong otherwise. Indented, so that they are not part of its kind.
-  [[nodiscard]] std::string remarks() const {
-    std::string text;
-    for (const std::string& line : split(world_.mistakes()->remarks(), '\n'))
-      if (!line.empty()) text += "  remark: " + line + "\n";
-    return text;
   }
 
   [[nodiscard]] std::string who_waits() {
@@ -575,8 +578,11 @@ sim::Outcome Simulation::run() {
 std::string Simulation::verify(std::string_view problem) {
   auto verification = run_->take_verification();
   const std::string statuses = run_->statuses();
+  const std::string remarks = problem.empty() ? run_->remarks() : std::string();
   run_.reset();  // which completes the recording
-  return verification ? verification->run(statuses, trial_, problem, interrupted_) : std::string();
+  if (!verification) return {};
+  const std::string said = verification->run(statuses, trial_, problem, interrupted_);
+  return said.empty() ? said : said + remarks;
 }
 std::string Simulation::cores() const {
   return run_->cores();

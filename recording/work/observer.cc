@@ -17,6 +17,24 @@ constexpr std::uint64_t kDigestBytesMax = 65536;
 /// Of a shared receive queue that no peer names; others have the number that peers name.
 constexpr std::uint64_t kOwnNumbers = std::uint64_t{1} << 32;
 
+/// Adds a word to a digest: FNV-1a, a word at a time.
+std::uint64_t mixed(std::uint64_t digest, std::uint64_t word) {
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  return (digest ^ word) * kPrime;
+}
+
+bool is_atomic(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/// Of what it does to the peer's memory.
+std::uint64_t digest_of_atomic(const ibv_send_wr& request) {
+  constexpr std::uint64_t kBasis = 0xcbf29ce484222325;
+  const auto& atomic = request.wr.atomic;
+  return mixed(mixed(mixed(kBasis, atomic.remote_addr), atomic.compare_add),
+               request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ? atomic.swap : 0);
+}
+
 std::string_view name_of(ibv_qp_state state) {
   switch (state) {
     case IBV_QPS_RESET:
@@ -80,8 +98,7 @@ std::uint32_t key_of(const ibv_send_wr& request, std::uint64_t bytes) {
   if (request.opcode == IBV_WR_LOCAL_INV) return request.invalidate_rkey;
   if (request.opcode == IBV_WR_BIND_MW)
     return verbs::soft::bound_key(request.bind_mw.mw->rkey, request.bind_mw.rkey);
-  if (request.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || request.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
-    return request.wr.atomic.rkey;
+  if (is_atomic(request.opcode)) return request.wr.atomic.rkey;
   return is_send(request.opcode) || bytes == 0 ? 0 : request.wr.rdma.rkey;
 }
 
@@ -175,10 +192,16 @@ std::optional<std::uint64_t> WorkObserver::digest_of_send(const ibv_qp& qp,
                                                           std::uint64_t bytes) const {
   // Inline data has no key to look it up by; what is fenced may be what a READ before it brings.
   const bool is_known = (request.send_flags & (IBV_SEND_INLINE | IBV_SEND_FENCE)) == 0;
-  if (digests_ == Digests::kNone || hca_ == nullptr || qp.qp_type == IBV_QPT_UD ||
-      !is_send(request.opcode) || !is_known || bytes > kDigestBytesMax)
+  const bool immediate = request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+  if (digests_ == Digests::kNone || hca_ == nullptr || qp.qp_type == IBV_QPT_UD)
     return std::nullopt;
-  return hca_->digest(qp.pd, {request.sg_list, static_cast<std::size_t>(request.num_sge)}, bytes);
+  if (is_atomic(request.opcode)) return digest_of_atomic(request);
+  if (!(is_send(request.opcode) || immediate) || !is_known || bytes > kDigestBytesMax)
+    return std::nullopt;
+  const auto digest =
+      hca_->digest(qp.pd, {request.sg_list, static_cast<std::size_t>(request.num_sge)}, bytes);
+  if (!immediate || !digest) return digest;
+  return mixed(mixed(*digest, request.wr.rdma.remote_addr), request.imm_data);
 }
 
 void WorkObserver::on_posted(const ibv_qp& qp, const ibv_send_wr& request, bool signaled) {
