@@ -19,7 +19,6 @@ struct PostedWork {
   ibv_qp_type type = IBV_QPT_RC;
   ibv_wc_opcode opcode = IBV_WC_SEND;  ///< the opcode of the completion that the work leads to
   std::uint64_t length = 0;            ///< bytes of the scatter/gather list
-  bool invalidates = false;            ///< a SEND that invalidates a key of the peer
 };
 
 /// Decides which calls and requests fail. Implementations must not call back into the library.

@@ -219,17 +219,6 @@ TEST_F(Gated, ARefusedAtomicChangesNothing) {
   EXPECT_EQ(b.memory, before);
 }
 
-TEST_F(Gated, ASendThatInvalidatesIsRefusedAndInvalidatesNothing) {
-  connect();
-  spoil(a, IBV_WC_SEND, 1, IBV_WC_REM_ACCESS_ERR);
-  ASSERT_EQ(b.post_recv(7, 0, 100), 0);
-  ASSERT_EQ(a.post_send(IBV_WR_SEND_WITH_INV, 1, 0, 10), 0);
-  settle();
-  EXPECT_TRUE(gate.posted.front().invalidates);
-  EXPECT_EQ(statuses(a), Statuses{IBV_WC_REM_ACCESS_ERR});
-  EXPECT_NE(statuses(b).front(), IBV_WC_SUCCESS);
-}
-
 TEST_F(Gated, EveryKindOfSendCanFailAsNobodyKnowsWhy) {
   const std::vector<std::pair<ibv_wr_opcode, ibv_wc_opcode>> kinds{
       {IBV_WR_SEND, IBV_WC_SEND},

@@ -47,7 +47,8 @@ bool SoftCq::make_room() {
     return false;
   }
   dropped_ = true;
-  entries_.pop_front();
+  entries_.front().frees.release();
+  entries_.drop_front();
   if (options_.timestamps) instants_.pop_front();
   return true;
 }
@@ -87,7 +88,12 @@ int SoftCq::poll(int count, ibv_wc* completions) {
   ++polls;
   const int taken_now = static_cast<int>(
       std::min<std::size_t>(entries_.size(), static_cast<std::size_t>(std::max(count, 0))));
-  for (int i = 0; i < taken_now; ++i) completions[i] = entries_.pop_front();
+  for (int i = 0; i < taken_now; ++i) {
+    const Entry& oldest = entries_.front();
+    completions[i] = oldest.completion;
+    oldest.frees.release();
+    entries_.drop_front();
+  }
   Ownership* const ownership =
       taken_now == 0 ? nullptr : SoftContext::from(context).core().ownership;
   if (ownership != nullptr) [[unlikely]] {
@@ -120,15 +126,25 @@ void SoftCq::purge(std::uint32_t qp_num) {
   if (entries_.empty()) return;
   if (options_.timestamps) {
     std::size_t i = 0;
-    instants_.remove_if([&](const Instant&) { return entries_[i++].qp_num == qp_num; });
+    instants_.remove_if([&](const Instant&) { return entries_[i++].completion.qp_num == qp_num; });
   }
-  entries_.remove_if([qp_num](const ibv_wc& wc) { return wc.qp_num == qp_num; });
+  entries_.remove_if([qp_num](const Entry& entry) {
+    if (entry.completion.qp_num != qp_num) return false;
+    entry.frees.release();  // of a shared receive queue, which goes on
+    return true;
+  });
+}
+
+void SoftCq::forget_places(const std::uint32_t* freed) {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].frees.freed == freed) entries_[i].frees = {};
+  }
 }
 
 std::size_t SoftCq::waiting(std::uint32_t qp_num, bool received) const {
   std::size_t count = 0;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const ibv_wc& wc = entries_[i];
+    const ibv_wc& wc = entries_[i].completion;
     if (wc.qp_num == qp_num && ((wc.opcode & IBV_WC_RECV) != 0) == received) ++count;
   }
   return count;

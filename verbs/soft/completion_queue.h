@@ -11,6 +11,7 @@
 #include "verbs/soft/bracket.h"
 #include "verbs/soft/core.h"
 #include "verbs/soft/extended_layout.h"
+#include "verbs/soft/freed_places.h"
 #include "verbs/soft/handle_table.h"
 #include "verbs/soft/ring.h"
 
@@ -55,9 +56,10 @@ class SoftCq : public ExtensibleCq, public LiveHook {
 
   /// Appends a completion, and sends a completion event if the application has requested one.
   /// `solicited`: the peer has set the solicited event bit; completions with errors always count as
-  /// solicited. If the queue is full, this completion and all later ones are lost: see overrun().
-  void push(const ibv_wc& completion, bool solicited) {
-    ibv_wc* const place = add();
+  /// solicited. `frees`: what polling it frees. If the queue is full, this completion and all later
+  /// ones are lost: see overrun().
+  void push(const ibv_wc& completion, bool solicited, const FreedPlaces& frees) {
+    ibv_wc* const place = add(frees);
     if (place == nullptr) return;
     *place = completion;
     added(*place, solicited);
@@ -65,8 +67,11 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   /// Returns a place at the end of the queue for a new completion, so that no copy is needed. The
   /// place has the content of an old completion. The caller fills it in and then calls added().
   /// Null: the queue is full and the completion is lost.
-  [[nodiscard]] ibv_wc* add() {
-    return entries_.size() >= room_ && !make_room() ? nullptr : &entries_.add();
+  [[nodiscard]] ibv_wc* add(const FreedPlaces& frees) {
+    if (entries_.size() >= room_ && !make_room()) return nullptr;
+    Entry& entry = entries_.add();
+    entry.frees = frees;
+    return &entry.completion;
   }
   void added(const ibv_wc& completion, bool solicited) {
     if (options_.timestamps) note_instant();
@@ -105,6 +110,8 @@ class SoftCq : public ExtensibleCq, public LiveHook {
   /// Removes the completions of a QP. Called when the QP goes to RESET or is destroyed (IBTA vol 1,
   /// 11.2.5.3).
   void purge(std::uint32_t qp_num);
+  /// Forgets what unpolled completions free in a work queue that ends. `freed`: its counter.
+  void forget_places(const std::uint32_t* freed);
   /// Returns the number of unpolled completions of a QP. `received`: those of receives; else those
   /// of sends.
   [[nodiscard]] std::size_t waiting(std::uint32_t qp_num, bool received) const;
@@ -129,12 +136,16 @@ class SoftCq : public ExtensibleCq, public LiveHook {
 
  private:
   enum class Armed : std::uint8_t { kNo, kSolicited, kAny };
+  struct Entry {
+    ibv_wc completion;
+    FreedPlaces frees;
+  };
   void announce();
   void announce_in_time(bool solicited);
   [[nodiscard]] bool make_room();
   void note_instant();
 
-  Ring<ibv_wc> entries_;
+  Ring<Entry> entries_;
   std::size_t room_;  ///< free places in the queue; 0 if the queue has overrun
   Armed armed_ = Armed::kNo;
   bool dropped_ = false;

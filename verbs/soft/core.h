@@ -17,6 +17,7 @@
 #include "verbs/soft/memory_profile.h"
 #include "verbs/soft/memory_table.h"
 #include "verbs/soft/packet.h"
+#include "verbs/soft/rc_constants.h"
 #include "verbs/timer_queue.h"
 
 namespace anyrdma::verbs::soft {
@@ -106,6 +107,10 @@ struct Core {
   }
   void report_stale(std::string_view call, ObjectKind kind, std::uint32_t handle) const;
   [[nodiscard]] MadeObjects& objects() { return made != nullptr ? *made : own_made; }
+  /// Returns the length in bytes of the longest request that posting accepts.
+  [[nodiscard]] std::uint64_t longest_request() const {
+    return config.late_length_error ? ~std::uint64_t{0} : kMessageBytesMax;
+  }
   /// Returns the largest number of payload bytes of a packet that the port can carry.
   [[nodiscard]] std::uint32_t mtu() const { return mtu_bytes(config.active_mtu); }
   [[nodiscard]] static constexpr std::uint32_t mtu_bytes(ibv_mtu mtu) {

@@ -24,7 +24,8 @@ constexpr std::uint32_t kOwnQueueKey = 0x8000'0000;
 
 void DatagramService::configure() {
   const std::size_t list = std::size_t{qp_.cap.max_send_sge} * sizeof(ibv_sge);
-  queue_.configure(qp_.cap.max_send_wr, std::max<std::size_t>(list, qp_.cap.max_inline_data));
+  queue_.configure(qp_.cap.max_send_wr, std::max<std::size_t>(list, qp_.cap.max_inline_data),
+                   qp_.core.config.free_when_executed);
   discard();
 }
 
@@ -36,7 +37,8 @@ void DatagramService::start() {
 
 int DatagramService::check(const ibv_send_wr& request) const {
   if (request.opcode != IBV_WR_SEND && request.opcode != IBV_WR_SEND_WITH_IMM) return EINVAL;
-  if (const int error = check_send_request(request, qp_.cap, true); error != 0) return error;
+  if (const int error = check_send_request(request, qp_.cap, kMessageBytesMax, true); error != 0)
+    return error;
   return request.wr.ud.ah == nullptr ? EINVAL : 0;
 }
 
@@ -119,6 +121,7 @@ void DatagramService::complete_front(ibv_wc_status status) {
   const DatagramWork& work = queue_.front();
   const bool reported = work.signaled || status != IBV_WC_SUCCESS;
   if (qp_.core.ownership != nullptr) qp_.core.ownership->on_send_done(qp_, status, reported);
+  const FreedPlaces frees = queue_.cover_front(reported);
   if (reported) {
     ibv_wc completion{};
     completion.wr_id = work.wr_id;
@@ -126,7 +129,7 @@ void DatagramService::complete_front(ibv_wc_status status) {
     completion.opcode = IBV_WC_SEND;
     completion.byte_len = work.length;
     completion.qp_num = qp_.qp_num;
-    qp_.send_completions().push(completion, false);
+    qp_.send_completions().push(completion, false, frees);
   }
   queue_.pop();
 }

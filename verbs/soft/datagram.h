@@ -79,6 +79,8 @@ class DatagramService {
   void flush();
   /// Drops all work without completions.
   void discard() { queue_.clear(); }
+  /// Frees all places of the send queue (WorkQueue::free_places).
+  void free_places() { queue_.free_places(); }
   void trim(std::size_t limit) { queue_.trim(limit); }
 
  private:

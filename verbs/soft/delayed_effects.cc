@@ -155,7 +155,7 @@ void DelayedEffects::apply(Effect& effect) {
       (void)scatter(core_.memory, qp_.pd, effect.list, effect.offset, effect.bytes);
       return;
     case Kind::kComplete:
-      qp_.send_completions().push(effect.completion, false);
+      qp_.send_completions().push(effect.completion, false, effect.frees);
       return;
   }
 }
@@ -331,8 +331,9 @@ ibv_wc_status DelayedEffects::place(std::span<const ibv_sge> list, std::uint64_t
   return IBV_WC_SUCCESS;
 }
 
-void DelayedEffects::report_later(const ibv_wc& completion) {
-  add(returning_, {.due = latest_returned_, .kind = Kind::kComplete, .completion = completion});
+void DelayedEffects::report_later(const ibv_wc& completion, const FreedPlaces& frees) {
+  add(returning_,
+      {.due = latest_returned_, .kind = Kind::kComplete, .completion = completion, .frees = frees});
 }
 
 void DelayedEffects::settle_returned() {

@@ -75,7 +75,7 @@ class DelayedEffects {
   [[nodiscard]] bool returning() const { return !returning_.empty(); }
   /// Reports a completion as soon as the effects of earlier requests are visible. Precondition:
   /// returning() is true.
-  void report_later(const ibv_wc& completion);
+  void report_later(const ibv_wc& completion, const FreedPlaces& frees);
   void settle_returned();
 
   // --- both sides -------------------------------------------------------------------------------
@@ -103,6 +103,7 @@ class DelayedEffects {
     std::uint32_t size = 0;       // kLoad
     std::vector<ibv_sge> list{};  // kPlace
     ibv_wc completion{};          // kComplete
+    FreedPlaces frees{};          // kComplete
   };
   // Sorted by `due`; effects of one instant in the order of acceptance.
   using Effects = std::deque<Effect>;

@@ -48,6 +48,9 @@ constexpr std::array kKeys{
     Key{"atomics", &HcaConfig::atomics, IBV_ATOMIC_NONE, IBV_ATOMIC_GLOB},
     Key{"on_demand_paging", &HcaConfig::on_demand_paging, 0, 1},
     Key{"max_dm_size", &HcaConfig::max_dm_size, 0, 1 << 30},
+    Key{"free_when_executed", &HcaConfig::free_when_executed, 0, 1},
+    Key{"flush_with_cause", &HcaConfig::flush_with_cause, 0, 1},
+    Key{"late_length_error", &HcaConfig::late_length_error, 0, 1},
 };
 constexpr std::string_view kMtuKey = "mtu";
 
@@ -66,7 +69,7 @@ constexpr std::array kProfiles{
             "max_mcast_qp_attach = 56, max_cqe = 32767, max_qp_wr = 1048576, max_sge = 32,"
             "max_srq_wr = 1048576, max_srq_sge = 27, max_inline_data = 512, max_qp_rd_atom = 128,"
             "max_qp_init_rd_atom = 128, local_ca_ack_delay = 15, xrc = 0, on_demand_paging = 0, "
-            "max_dm_size = 0, mtu = 1024"},
+            "max_dm_size = 0, free_when_executed = 1, mtu = 1024"},
     Profile{"connectx",
             "max_qp = 131072, max_cq = 16777216, max_mr = 16777216, max_mw = 16777216,"
             "max_pd = 8388608, max_srq = 8388608, max_mcast_grp = 2097, max_mcast_qp_attach = 240,"

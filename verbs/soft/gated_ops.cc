@@ -27,14 +27,12 @@ ibv_wc_status verdict(const Core& core, const PostedWork& work) {
 // Where the queue pair is not able to do it, it fails, or is flushed, without our help.
 void judge(SoftQp& qp, const ibv_send_wr& request) {
   if (qp.state != IBV_QPS_RTS) return;
-  const bool invalidates = request.opcode == IBV_WR_SEND_WITH_INV;
   const ibv_wc_status status = verdict(qp.core, {.qp = qp.made,
                                                  .qp_num = qp.qp_num,
                                                  .wr_id = request.wr_id,
                                                  .type = qp.qp_type,
                                                  .opcode = completion_opcode(request.opcode),
-                                                 .length = soft::total_length(request),
-                                                 .invalidates = invalidates});
+                                                 .length = soft::total_length(request)});
   if (status != IBV_WC_SUCCESS) qp.spoil_send(status);
 }
 

@@ -80,6 +80,16 @@ struct HcaConfig {
   /// IBV_ATOMIC_HCA, because NICs report it and UCX accepts no other value. IBV_ATOMIC_GLOB would
   /// be true as well, since the atomics are the processor's own.
   std::uint8_t atomics = IBV_ATOMIC_HCA;
+  /// Whether a place of a work queue is free as soon as its request is executed, as with Soft-RoCE.
+  /// The user drivers of NICs free the place when a completion that covers it is polled.
+  bool free_when_executed = false;
+  /// Whether the first receive that is flushed after a request has failed has the status of that
+  /// request, as with irdma. On other devices its status is IBV_WC_WR_FLUSH_ERR.
+  bool flush_with_cause = false;
+  /// Whether a request that is longer than the port's max_msg_sz is accepted, and completes with
+  /// IBV_WC_LOC_LEN_ERR (IBTA vol 1, 11.6.2), as on devices whose drivers check no lengths. If not,
+  /// posting it fails with EINVAL.
+  bool late_length_error = false;
 
   bool operator==(const HcaConfig&) const = default;
 };

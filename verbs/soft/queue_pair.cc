@@ -192,6 +192,9 @@ void SoftQp::reset() {
   core.held.remove(*this);
   if (send_cq != nullptr) send_completions().purge(qp_num);
   if (recv_cq != nullptr && recv_cq != send_cq) receive_completions().purge(qp_num);
+  requester.free_places();
+  receives.free_places();
+  if (datagrams) datagrams->free_places();
 }
 
 // --- attributes ---------------------------------------------------------------------------------
@@ -315,7 +318,7 @@ void SoftQp::enter_send_error() {
   datagrams ? datagrams->flush() : requester.flush();
 }
 
-void SoftQp::enter_error() {
+void SoftQp::enter_error(ibv_wc_status cause) {
   const bool was_in_error = state == IBV_QPS_ERR;
   if (!was_in_error) enter(*this, IBV_QPS_ERR);
   publish();
@@ -323,7 +326,7 @@ void SoftQp::enter_error() {
   requester.flush();
   if (datagrams) datagrams->flush();
   responder.abandon_message();
-  receives.flush();
+  receives.flush(core.config.flush_with_cause ? cause : IBV_WC_WR_FLUSH_ERR);
   // It holds nothing of the shared queue any more (IBTA vol 1, 10.9.2.2).
   if (srq != nullptr && !was_in_error) raise(IBV_EVENT_QP_LAST_WQE_REACHED);
   schedule();

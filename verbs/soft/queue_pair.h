@@ -105,8 +105,9 @@ struct SoftQp : ExtensibleQp {
   /// could not be sent (IBTA vol 1, 10.3.1.6).
   void enter_send_error();
   /// Moves the queue pair to ERR and flushes both queues. Responses that wait to be sent, such as a
-  /// NAK with the reason, are still sent.
-  void enter_error();
+  /// NAK with the reason, are still sent. `cause`: the status of the request that has failed, for
+  /// HcaConfig::flush_with_cause.
+  void enter_error(ibv_wc_status cause = IBV_WC_WR_FLUSH_ERR);
 
   void on_request(const roce::Envelope& packet, const roce::OpcodeRow& row,
                   std::span<const std::uint8_t> datagram);

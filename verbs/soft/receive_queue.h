@@ -45,9 +45,12 @@ class ReceiveQueue {
   /// fills in wr_id and qp_num of `completion`.
   void complete(ibv_wc& completion, bool solicited);
 
-  /// Completes all receives with a flush error, in order.
-  void flush();
-  void discard() { queue_.clear(); }
+  /// Completes all receives with a flush error, in order. `first`: the status of the oldest one.
+  void flush(ibv_wc_status first = IBV_WC_WR_FLUSH_ERR);
+  /// Drops all receives without completions.
+  void discard();
+  /// Frees all places of the QP's own receive queue (WorkQueue::free_places).
+  void free_places() { queue_.free_places(); }
   void trim(std::size_t limit) { queue_.trim(limit); }
 
  private:
@@ -55,6 +58,7 @@ class ReceiveQueue {
 
   SoftQp& qp_;
   WorkQueue<ReceiveWork> queue_;
+  FreedPlaces drawn_;          // what the receive frees that was taken from the shared queue
   SoftSrq* source_ = nullptr;  // null: receives are the QP's own, or not chosen yet
 };
 

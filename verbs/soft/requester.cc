@@ -24,7 +24,8 @@ Requester::Requester(SoftQp& qp)
 void Requester::configure() {
   const std::size_t list =
       std::size_t{qp_.cap.max_send_sge} * sizeof(ibv_sge) + sizeof(AtomicOperands);
-  queue_.configure(qp_.cap.max_send_wr, std::max<std::size_t>(list, qp_.cap.max_inline_data));
+  queue_.configure(qp_.cap.max_send_wr, std::max<std::size_t>(list, qp_.cap.max_inline_data),
+                   core_.config.free_when_executed);
   discard();
 }
 
@@ -45,7 +46,7 @@ int Requester::check(const ibv_send_wr& request) const {
       core_.config.atomics == IBV_ATOMIC_NONE)
     return EINVAL;
   if (request.opcode == IBV_WR_BIND_MW && !is_whole_binding(request)) return EINVAL;
-  return check_send_request(request, qp_.cap, what->may_inline);
+  return check_send_request(request, qp_.cap, core_.longest_request(), what->may_inline);
 }
 
 int Requester::post(const ibv_send_wr& request) {
@@ -64,7 +65,7 @@ int Requester::post(const ibv_send_wr& request) {
 void Requester::spoil_last(ibv_wc_status status) {
   SendWork& work = queue_[queue_.tail() - 1];
   if (status == IBV_WC_REM_ACCESS_ERR) {
-    (work.with_invalidate ? work.immediate : work.remote_key) = kNoKey;
+    work.remote_key = kNoKey;
     return;
   }
   work.status = status;
@@ -164,6 +165,7 @@ bool Requester::begin(SendWork& work) {
 
 ibv_wc_status Requester::validate(SendWork& work) const {
   if (has_response(work.kind) && qp_.attr.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
+  if (work.length > kMessageBytesMax) return IBV_WC_LOC_LEN_ERR;
   if (work.kind == WorkKind::kAtomic && work.length < kAtomicBytes) return IBV_WC_LOC_LEN_ERR;
   const bool stores = work.kind == WorkKind::kAtomicWrite;
   if (stores && work.length != kAtomicBytes) return IBV_WC_LOC_LEN_ERR;
@@ -547,14 +549,15 @@ void Requester::complete_front(ibv_wc_status status) {
   if (!lent_.empty()) keep_payloads_before(acknowledged_);
   const bool reported = work.signaled || status != IBV_WC_SUCCESS;
   if (core_.ownership != nullptr) core_.ownership->on_send_done(qp_, status, reported);
-  if (reported) report(work, status);
+  const FreedPlaces frees = queue_.cover_front(reported);
+  if (reported) report(work, status, frees);
   queue_.pop();
 }
 
 void Requester::fail(ibv_wc_status status) {
   if (started_ == queue_.head()) ++started_;
   complete_front(status);
-  qp_.acknowledged() ? qp_.enter_error() : qp_.enter_send_error();
+  qp_.acknowledged() ? qp_.enter_error(status) : qp_.enter_send_error();
 }
 
 void Requester::flush() {

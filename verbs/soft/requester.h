@@ -61,6 +61,8 @@ class Requester {
   void flush();
   /// Drops all work without completions.
   void discard();
+  /// Frees all places of the send queue (WorkQueue::free_places).
+  void free_places() { queue_.free_places(); }
   /// Whether every request that was started is complete. For the QP state SQD.
   [[nodiscard]] bool drained() const { return queue_.head() == started_; }
   [[nodiscard]] std::size_t size() const { return queue_.size(); }
@@ -107,7 +109,7 @@ class Requester {
   void blur_target(SendWork& work) const;
   [[nodiscard]] ibv_wc_status place(SendWork& work, std::uint32_t offset,
                                     std::span<const std::uint8_t> data) const;
-  void report(const SendWork& work, ibv_wc_status status);
+  void report(const SendWork& work, ibv_wc_status status, const FreedPlaces& frees);
   void describe(ibv_wc& completion, const SendWork& work, ibv_wc_status status) const;
 
   // --- acknowledgements -------------------------------------------------------------------------

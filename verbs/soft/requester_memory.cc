@@ -34,18 +34,18 @@ ibv_wc_status Requester::place(SendWork& work, std::uint32_t offset,
   return qp_.effects->place(list, offset, data, work.responses == 0);
 }
 
-void Requester::report(const SendWork& work, ibv_wc_status status) {
+void Requester::report(const SendWork& work, ibv_wc_status status, const FreedPlaces& frees) {
   if (qp_.effects && qp_.effects->returning()) {
     if (status == IBV_WC_SUCCESS) {
       ibv_wc completion;
       describe(completion, work, status);
-      qp_.effects->report_later(completion);
+      qp_.effects->report_later(completion, frees);
       return;
     }
     qp_.effects->settle_returned();
   }
   SoftCq& completions = qp_.send_completions();
-  ibv_wc* const completion = completions.add();
+  ibv_wc* const completion = completions.add(frees);
   if (completion == nullptr) return;
   describe(*completion, work, status);
   completions.added(*completion, false);

@@ -180,7 +180,7 @@ void Responder::on_send(const roce::Envelope& packet, const roce::OpcodeRow& row
   received_ += packet.payload.size();
   if ((row.headers & roce::kIeth) != 0 &&
       !qp_.core.memory.invalidate(key_to_invalidate(datagram, packet.bth.opcode), qp_)) {
-    refuse(roce::NakCode::kRemoteAccess, packet.bth.psn, IBV_WC_REM_INV_REQ_ERR);
+    fail_silently(IBV_WC_REM_INV_REQ_ERR);
     return;
   }
   if (roce::is_last(row.place)) end_message(packet, row, datagram);
@@ -456,6 +456,14 @@ void Responder::refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status) 
   } else {
     qp_.raise(IBV_EVENT_QP_REQ_ERR);
   }
+  qp_.enter_error();
+}
+
+// A fault of class J (IBTA vol 1, 9.9.6.3): the receive fails and the connection ends, and the
+// responder sends neither an acknowledgement nor a NAK. The peer's retries run out.
+void Responder::fail_silently(ibv_wc_status status) {
+  if (!qp_.acknowledged()) return drop_message(status);
+  fail_receive(status);
   qp_.enter_error();
 }
 

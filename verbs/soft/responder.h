@@ -112,6 +112,7 @@ class Responder {
   void answer(roce::AckKind kind, std::uint8_t value, wire::Psn psn);
   void receiver_not_ready(wire::Psn psn);
   void refuse(roce::NakCode code, wire::Psn psn, ibv_wc_status status);
+  void fail_silently(ibv_wc_status status);
   void refuse_write(const roce::OpcodeRow& row, wire::Psn psn);
   void fail_receive(ibv_wc_status status);
 

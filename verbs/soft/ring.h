@@ -44,6 +44,13 @@ class Ring {
     return value;
   }
 
+  /// Removes the oldest element. Its content stays in the buffer.
+  void drop_front() {
+    CM_ASSERT(size_ > 0);
+    head_ = (head_ + 1) & (slots_.size() - 1);
+    --size_;
+  }
+
   void clear() {
     while (!empty()) pop_front();
   }

@@ -22,7 +22,8 @@ SoftSrq::SoftSrq(SoftPd& domain, void* user, const ibv_srq_attr& wanted)
   pthread_mutex_init(&mutex, nullptr);
   pthread_cond_init(&cond, nullptr);
   attr_.srq_limit = 0;  // set by ibv_modify_srq only (ibv_create_srq(3))
-  queue_.configure(attr_.max_wr, list_bytes());
+  queue_.configure(attr_.max_wr, list_bytes(),
+                   SoftContext::from(context).core().config.free_when_executed);
 }
 
 SoftSrq::~SoftSrq() {
@@ -33,6 +34,7 @@ SoftSrq::~SoftSrq() {
   if (xrcd_ != nullptr) {
     --xrcd_->users;
     --completions_->users;
+    completions_->forget_places(queue_.freed());
     SoftContext::from(context).core().xrc_queues[number_ - 1] = nullptr;
   }
   pthread_cond_destroy(&cond);
@@ -57,21 +59,20 @@ int SoftSrq::post(const ibv_recv_wr& request) {
   return error;
 }
 
-bool SoftSrq::move_front_to(WorkQueue<ReceiveWork>& queue) {
-  if (queue_.empty()) return false;
+FreedPlaces SoftSrq::move_front_to(WorkQueue<ReceiveWork>& queue) {
   ReceiveWork& from = queue_.front();
   std::memcpy(static_cast<void*>(&queue.push()), &from,
               sizeof from + from.sge_count * sizeof(ibv_sge));
-  queue_.pop();
+  const FreedPlaces frees = queue_.give_front();
   if (queue_.size() < attr_.srq_limit) {
     attr_.srq_limit = 0;
     SoftContext::from(context).raise_srq(*this, IBV_EVENT_SRQ_LIMIT_REACHED);
   }
-  return true;
+  return frees;
 }
 
 int SoftSrq::resize(std::uint32_t max_wr) {
-  if (max_wr < queue_.size() || max_wr < attr_.srq_limit) return EINVAL;
+  if (max_wr < queue_.occupied() || max_wr < attr_.srq_limit) return EINVAL;
   attr_.max_wr = max_wr;
   queue_.set_depth(max_wr);
   return 0;

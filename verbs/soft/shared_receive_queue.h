@@ -32,12 +32,12 @@ class SoftSrq : public ibv_srq, public LiveHook {
   /// soft::spoil).
   void spoil_last(ibv_wc_status status) { spoil(queue_[queue_.tail() - 1], status); }
   /// Moves the oldest receive to the end of a queue pair's queue. If fewer receives than the limit
-  /// are left then, raises IBV_EVENT_SRQ_LIMIT_REACHED, once. Returns false if the shared queue is
-  /// empty.
-  [[nodiscard]] bool move_front_to(WorkQueue<ReceiveWork>& queue);
+  /// are left then, raises IBV_EVENT_SRQ_LIMIT_REACHED, once. Returns what polling the receive's
+  /// completion frees. Precondition: the shared queue is not empty.
+  [[nodiscard]] FreedPlaces move_front_to(WorkQueue<ReceiveWork>& queue);
 
-  /// Changes the capacity. Returns EINVAL if the new capacity is smaller than the number of posted
-  /// receives or than the limit.
+  /// Changes the capacity. Returns EINVAL if the new capacity is smaller than the number of
+  /// occupied places or than the limit.
   [[nodiscard]] int resize(std::uint32_t max_wr);
   /// Sets the limit for IBV_EVENT_SRQ_LIMIT_REACHED; 0 disables the event. Returns EINVAL if the
   /// limit is larger than the queue's capacity.

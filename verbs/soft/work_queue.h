@@ -1,6 +1,10 @@
 // Send and receive queues: work requests in slots of one size. The scatter/gather list or the
 // inline data follows the request in its slot. Memory grows with use up to the granted depth, and
 // is kept.
+//
+// A request occupies a place of its queue from when it is posted until a completion that covers it
+// is polled, as in the user drivers of NICs. Soft-RoCE frees the place when the request is executed
+// (HcaConfig::free_when_executed).
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,6 +17,7 @@
 #include <memory>
 #include <utility>
 
+#include "verbs/soft/freed_places.h"
 #include "verbs/soft/send_operations.h"
 #include "verbs/wire/ids.h"
 
@@ -76,10 +81,11 @@ template <class Work>
 class WorkQueue {
  public:
   /// Makes an empty queue of at most `depth` requests, with `extra` bytes behind each Work for its
-  /// list or data.
-  void configure(std::uint32_t depth, std::size_t extra) {
+  /// list or data. `free_when_executed`: see HcaConfig.
+  void configure(std::uint32_t depth, std::size_t extra, bool free_when_executed) {
     depth_ = depth;
-    head_ = tail_ = 0;
+    free_when_executed_ = free_when_executed;
+    head_ = tail_ = covered_ = freed_ = 0;
     const std::size_t stride = (sizeof(Work) + extra + 15) & ~std::size_t{15};
     stride_ = stride;
     std::size_t slots = 1;
@@ -87,8 +93,7 @@ class WorkQueue {
     capacity_ = bytes_ < stride ? 0 : static_cast<std::uint32_t>(slots);
   }
 
-  /// Changes the capacity. Precondition: `depth` is not less than the number of requests in the
-  /// queue.
+  /// Changes the capacity. Precondition: `depth` is not less than the number of occupied places.
   void set_depth(std::uint32_t depth) { depth_ = depth; }
 
   /// Frees the queue's memory if it is larger than `limit` bytes. Call configure() before the next
@@ -101,9 +106,14 @@ class WorkQueue {
   }
 
   [[nodiscard]] bool empty() const { return head_ == tail_; }
-  [[nodiscard]] bool full() const { return size() >= depth_; }
+  [[nodiscard]] bool full() const { return occupied() >= depth_; }
+  /// Returns the number of requests that are not executed yet.
   [[nodiscard]] std::uint32_t size() const { return tail_ - head_; }
-  [[nodiscard]] std::uint32_t room() const { return full() ? 0 : depth_ - size(); }
+  /// Returns the number of places that are not free.
+  [[nodiscard]] std::uint32_t occupied() const { return tail_ - freed_; }
+  [[nodiscard]] std::uint32_t room() const { return full() ? 0 : depth_ - occupied(); }
+  /// Returns the counter that FreedPlaces of this queue refer to.
+  [[nodiscard]] const std::uint32_t* freed() const { return &freed_; }
   [[nodiscard]] std::uint32_t head() const { return head_; }
   [[nodiscard]] std::uint32_t tail() const { return tail_; }
   [[nodiscard]] Work& operator[](std::uint32_t index) {
@@ -127,7 +137,32 @@ class WorkQueue {
     return (*this)[tail_++];
   }
   void pop() { ++head_; }
+
+  /// Says that the front request is executed; pop() follows. `reported`: the request gets a
+  /// completion. Returns what polling the completion frees.
+  [[nodiscard]] FreedPlaces cover_front(bool reported) {
+    const std::uint32_t end = head_ + 1;
+    if (free_when_executed_) {
+      freed_ = end;
+      return {};
+    }
+    if (!reported) return {};
+    return {&freed_, end - std::exchange(covered_, end)};
+  }
+  /// Removes the front request, which another queue executes. Returns what polling its completion
+  /// frees, however many others complete before it.
+  [[nodiscard]] FreedPlaces give_front() {
+    ++head_;
+    if (!free_when_executed_) return {&freed_, 1};
+    ++freed_;
+    return {};
+  }
+
+  /// Removes all requests. Their places stay occupied.
   void clear() { head_ = tail_; }
+  /// Frees all places. Precondition: no request is left, and no completion queue has a completion
+  /// of one.
+  void free_places() { covered_ = freed_ = tail_; }
 
  private:
   static constexpr std::uint32_t kFirstSlots = 4;
@@ -154,6 +189,9 @@ class WorkQueue {
   std::uint32_t depth_ = 0;
   std::uint32_t head_ = 0;
   std::uint32_t tail_ = 0;
+  std::uint32_t covered_ = 0;  // requests before it are covered by a completion, or free
+  std::uint32_t freed_ = 0;    // number of places that were freed
+  bool free_when_executed_ = false;
 };
 
 /// Copies a receive request into a queue. Returns the errno of ibv_post_recv, 0 for success.

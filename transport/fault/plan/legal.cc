@@ -130,8 +130,6 @@ constexpr auto kLegalStatuses = std::to_array<LegalStatus>({
      "IBTA 9.9.2: no acknowledgement; SPDK #2436"},
     {IBV_WC_SEND, IBV_WC_RNR_RETRY_EXC_ERR, false, Needs::kNothing,
      "IBTA 9.7.5.2.8: no receive in time; SPDK #2429"},
-    {IBV_WC_SEND, IBV_WC_REM_ACCESS_ERR, false, Needs::kInvalidation,
-     "IBTA 9.9.3.1.3: the SEND invalidates a key that does not exist"},
     {IBV_WC_SEND, IBV_WC_GENERAL_ERR, true, Needs::kNothing,
      "libmlx5 cq.c: any error that has no other status"},
     {IBV_WC_RDMA_WRITE, IBV_WC_LOC_LEN_ERR, false, Needs::kNothing, "IBTA 11.6.2"},

@@ -34,8 +34,7 @@ inline constexpr std::string_view kAnyAllocation = "any_allocation";
 /// A property that a request must have so that it can complete with a certain status.
 enum class Needs : std::uint8_t {
   kNothing,
-  kPayload,       ///< the message must have at least one byte
-  kInvalidation,  ///< a SEND that invalidates a key
+  kPayload,  ///< the message must have at least one byte
 };
 
 /// One error status with which completions of this kind can come, and the source.

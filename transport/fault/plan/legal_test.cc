@@ -68,12 +68,6 @@ TEST(LegalErrors, WithoutAcknowledgementsNothingFailsForWantOfThem) {
   }
 }
 
-TEST(LegalErrors, ASendIsRefusedAccessForTheKeyThatItInvalidatesOnly) {
-  const Fault fault{OnCompletion{"h", {}, IBV_WC_SEND, 1}, CompleteWork{IBV_WC_REM_ACCESS_ERR}};
-  EXPECT_FALSE(names_work(fault, {.type = IBV_QPT_RC, .length = 1}));
-  EXPECT_TRUE(names_work(fault, {.type = IBV_QPT_RC, .invalidates = true}));
-}
-
 TEST(LegalErrors, OthersAreRefusedWithTheReason) {
   EXPECT_EQ(reason_of("on h call disconnect 1: fail ENOMEM"),
             "'disconnect' never fails with ENOMEM, only with EINVAL");

@@ -21,8 +21,6 @@ bool has(const verbs::PostedWork& work, Needs needed) {
       return true;
     case Needs::kPayload:
       return work.length != 0;
-    case Needs::kInvalidation:
-      return work.invalidates;
   }
   return false;
 }

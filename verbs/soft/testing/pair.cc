@@ -154,7 +154,8 @@ std::vector<ibv_event_type> Side::events() {
   return all;
 }
 
-Pair::Pair() : a(runtime, random, pool, 1, 0x100), b(runtime, random, pool, 2, 0x200) {
+Pair::Pair(const HcaConfig& config)
+    : a(runtime, random, pool, 1, 0x100, config), b(runtime, random, pool, 2, 0x200, config) {
   constexpr unsigned kAll =
       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   for (Side* side : {&a, &b}) {

@@ -85,7 +85,8 @@ class Pair : public ::testing::Test {
   /// packets overtake it.
   using Wire = std::function<int(const Packet&)>;
 
-  Pair();
+  /// `config`: the properties of both devices.
+  explicit Pair(const HcaConfig& config = {});
   void connect(const ConnectionOptions& options = {});
 
   /// Carries packets until none is left; time stands still.
