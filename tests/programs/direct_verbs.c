@@ -68,8 +68,7 @@ static void ask_efa(struct ibv_context* context, struct ibv_pd* pd, struct ibv_c
 
   EXPECT(efadv_query_device(context, &about, sizeof(about)) == EOPNOTSUPP);
   EXPECT(!efadv_create_cq(context, &cq_attr, &cq_more, sizeof(cq_more)) && errno == EOPNOTSUPP);
-  EXPECT(!efadv_create_qp_ex(context, &qp_attr, &qp_more, sizeof(qp_more)) &&
-         errno == EOPNOTSUPP);
+  EXPECT(!efadv_create_qp_ex(context, &qp_attr, &qp_more, sizeof(qp_more)) && errno == EOPNOTSUPP);
 }
 
 int main(void) {

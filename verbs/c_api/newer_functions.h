@@ -44,6 +44,26 @@ struct MrInitAttr {
   ibv_buf* buffer;
 };
 
+/// The layout of ibv_comp_cntr_caps of rdma-core 65.
+struct CompCntrCaps {
+  std::uint64_t max_value;
+  std::uint32_t max_counters;
+  std::uint32_t supported_qp_attach_ops;
+};
+
+/// The layout of ibv_comp_cntr_init_attr of rdma-core 65. `type` is 0 for requests, 1 for bytes.
+struct CompCntrInitAttr {
+  std::uint32_t comp_mask;
+  std::uint32_t type;
+  std::uint32_t flags;
+};
+
+/// The layout of ibv_qp_attach_comp_cntr_attr of rdma-core 65.
+struct QpAttachCompCntrAttr {
+  std::uint32_t comp_mask;
+  std::uint32_t op_mask;
+};
+
 }  // namespace anyrdma::c_api::newer
 
 extern "C" {

@@ -135,18 +135,8 @@ TEST_F(NewerVerbs, ABufferLargerThanMemoryIsEnomem) {
 }
 
 TEST_F(NewerVerbs, WhatSoftRoceLacksIsNotSupported) {
-  std::uint64_t speed = 0;
-  char capabilities[16] = "not touched";
   EXPECT_EQ(ibv_alloc_dmah(context, nullptr), nullptr);
   EXPECT_EQ(errno, EOPNOTSUPP);
-  EXPECT_EQ(ibv_query_port_speed(context, 1, &speed), EOPNOTSUPP);
-  EXPECT_EQ(ibv_create_comp_cntr(context, nullptr), nullptr);
-  EXPECT_EQ(errno, EOPNOTSUPP);
-  auto* caps = reinterpret_cast<ibv_comp_cntr_caps*>(capabilities);
-  EXPECT_EQ(_ibv_query_comp_cntr_caps(context, caps, 8), EOPNOTSUPP);
-  EXPECT_EQ(capabilities[0], 0);
-  EXPECT_EQ(capabilities[7], 0);
-  EXPECT_STREQ(capabilities + 8, "hed") << "beyond what it was given";
 
   ibv_alloc_dm_attr wanted{};
   wanted.length = 64;
@@ -156,6 +146,89 @@ TEST_F(NewerVerbs, WhatSoftRoceLacksIsNotSupported) {
   EXPECT_EQ(ibv_dm_export_dmabuf_fd(dm), -1);
   EXPECT_EQ(errno, EOPNOTSUPP);
   EXPECT_EQ(ibv_free_dm(dm), 0);
+}
+
+TEST_F(NewerVerbs, APortHasTheSpeedOfAllItsLanes) {
+  std::uint64_t speed = 0;
+  EXPECT_EQ(ibv_query_port_speed(context, 1, &speed), 0);
+  EXPECT_EQ(speed, 1000u) << "four lanes of 25 Gb/s, in units of 100 Mb/s";
+  EXPECT_EQ(ibv_query_port_speed(context, 0, &speed), EINVAL);
+  EXPECT_EQ(ibv_query_port_speed(context, 2, &speed), EINVAL);
+  EXPECT_EQ(ibv_query_port_speed(context, 257, &speed), EINVAL);
+}
+
+// --- completion counters ------------------------------------------------------------------------
+
+class Counters : public NewerVerbs {
+ protected:
+  ibv_comp_cntr* create(newer::CompCntrInitAttr wanted = {}) {
+    errno = 0;
+    return ibv_create_comp_cntr(context, reinterpret_cast<ibv_comp_cntr_init_attr*>(&wanted));
+  }
+  static int attach(ibv_qp* qp, ibv_comp_cntr* counter, newer::QpAttachCompCntrAttr wanted) {
+    return ibv_qp_attach_comp_cntr(qp, counter,
+                                   reinterpret_cast<ibv_qp_attach_comp_cntr_attr*>(&wanted));
+  }
+};
+
+TEST_F(Counters, AreReportedAsFarAsTheCallerKnowsThem) {
+  newer::CompCntrCaps caps{};
+  auto* const given = reinterpret_cast<ibv_comp_cntr_caps*>(&caps);
+  EXPECT_EQ(_ibv_query_comp_cntr_caps(context, given, 8), 0);
+  EXPECT_EQ(caps.max_value, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(caps.max_counters, 0u) << "beyond what it was given";
+  EXPECT_EQ(_ibv_query_comp_cntr_caps(context, given, sizeof caps), 0);
+  EXPECT_EQ(caps.max_counters, 1024u);
+  EXPECT_EQ(caps.supported_qp_attach_ops, 0x3fu);
+}
+
+TEST_F(Counters, HaveTwoValuesThatCanBeSetAndIncremented) {
+  ibv_comp_cntr* const counter = create();
+  ASSERT_NE(counter, nullptr);
+  std::uint64_t value = 7;
+  EXPECT_EQ(ibv_read_comp_cntr(counter, &value), 0);
+  EXPECT_EQ(value, 0u);
+  EXPECT_EQ(ibv_set_comp_cntr(counter, 5), 0);
+  EXPECT_EQ(ibv_inc_comp_cntr(counter, 10), 0);
+  EXPECT_EQ(ibv_set_err_comp_cntr(counter, std::numeric_limits<std::uint64_t>::max()), 0);
+  EXPECT_EQ(ibv_inc_err_comp_cntr(counter, 3), 0);
+  EXPECT_EQ(ibv_read_comp_cntr(counter, &value), 0);
+  EXPECT_EQ(value, 15u);
+  EXPECT_EQ(ibv_read_err_comp_cntr(counter, &value), 0);
+  EXPECT_EQ(value, 2u) << "it wraps";
+  EXPECT_EQ(ibv_read_comp_cntr(counter, nullptr), EINVAL);
+  EXPECT_EQ(ibv_destroy_comp_cntr(counter), 0);
+}
+
+TEST_F(Counters, OfUnknownKindsAreRefused) {
+  EXPECT_EQ(create({.comp_mask = 1, .type = 0, .flags = 0}), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(create({.comp_mask = 0, .type = 0, .flags = 1}), nullptr);
+  EXPECT_EQ(errno, EINVAL);
+  EXPECT_EQ(create({.comp_mask = 0, .type = 2, .flags = 0}), nullptr);
+  EXPECT_EQ(errno, EOPNOTSUPP);
+}
+
+TEST_F(Counters, StayWhileTheyAreAttached) {
+  ibv_comp_cntr* const counter = create({.comp_mask = 0, .type = 1, .flags = 0});
+  ibv_comp_cntr* const other = create();
+  ibv_cq* const cq = ibv_create_cq(context, 4, nullptr, nullptr, 0);
+  ibv_qp_init_attr init{};
+  init.send_cq = init.recv_cq = cq;
+  init.qp_type = IBV_QPT_RC;
+  ibv_qp* const qp = ibv_create_qp(pd, &init);
+  ASSERT_NE(qp, nullptr);
+  EXPECT_EQ(attach(qp, counter, {.comp_mask = 0, .op_mask = 0}), EINVAL);
+  EXPECT_EQ(attach(qp, counter, {.comp_mask = 1, .op_mask = 1}), EINVAL);
+  EXPECT_EQ(attach(qp, counter, {.comp_mask = 0, .op_mask = 1 << 6}), EOPNOTSUPP);
+  EXPECT_EQ(attach(qp, counter, {.comp_mask = 0, .op_mask = 0x5}), 0);
+  EXPECT_EQ(attach(qp, other, {.comp_mask = 0, .op_mask = 0x6}), EBUSY) << "one overlaps";
+  EXPECT_EQ(attach(qp, other, {.comp_mask = 0, .op_mask = 0x2}), 0) << "nothing was attached";
+  EXPECT_EQ(ibv_destroy_comp_cntr(counter), EBUSY);
+  EXPECT_EQ(ibv_destroy_qp(qp), 0);
+  EXPECT_EQ(ibv_destroy_comp_cntr(counter), 0);
+  EXPECT_EQ(ibv_destroy_comp_cntr(other), 0);
+  EXPECT_EQ(ibv_destroy_cq(cq), 0);
 }
 
 TEST_F(NewerVerbs, NullArgumentsAreEinvalWhereRdmaCoreWouldCrash) {

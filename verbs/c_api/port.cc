@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "verbs/c_api/c_result.h"
+#include "verbs/c_api/newer_functions.h"
 #include "verbs/provider.h"
 
 #undef ibv_query_port
@@ -69,6 +70,45 @@ int pkey_index(ibv_context* context, std::uint8_t port, __be16 pkey) {
     if (!entry) return -1;
     if (*entry == pkey) return index;
   }
+}
+
+/// Returns the speed of a lane in units of 100 Mb/s. `code`: ibv_port_attr::active_speed.
+std::uint64_t lane_speed(unsigned code) {
+  switch (code) {
+    case 1:  // SDR
+      return 25;
+    case 2:  // DDR
+      return 50;
+    case 4:  // QDR
+    case 8:  // FDR10
+      return 100;
+    case 16:  // FDR
+      return 140;
+    case 32:  // EDR
+      return 250;
+    case 64:  // HDR
+      return 500;
+    case 128:  // NDR
+      return 1000;
+  }
+  return 0;
+}
+
+/// `code`: ibv_port_attr::active_width.
+std::uint64_t lanes(unsigned code) {
+  switch (code) {
+    case 1:
+      return 1;
+    case 2:
+      return 4;
+    case 4:
+      return 8;
+    case 8:
+      return 12;
+    case 16:
+      return 2;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -143,6 +183,20 @@ int ibv_query_gid_type(ibv_context* context, std::uint8_t port_num, unsigned ind
     const auto found = provider_of(context).query_gid(context, port_num, index);
     if (!found && found.error() != errno_code(ENODATA)) return found.error();
     *type = found && found->gid_type == IBV_GID_TYPE_ROCE_V2 ? kRoceV2 : kIbOrRoceV1;
+    return {};
+  });
+}
+
+/// All lanes together, in units of 100 Mb/s.
+int ibv_query_port_speed(ibv_context* context, std::uint32_t port_num, std::uint64_t* port_speed) {
+  return errno_on_error([&]() -> Result<void> {
+    if (context == nullptr || port_speed == nullptr || port_num == 0 || port_num > 0xff)
+      return errno_code(EINVAL);
+    ibv_port_attr attr{};
+    const auto port = static_cast<std::uint8_t>(port_num);
+    if (auto queried = provider_of(context).query_port(context, port, &attr); !queried)
+      return queried.error();
+    *port_speed = lane_speed(attr.active_speed) * lanes(attr.active_width);
     return {};
   });
 }

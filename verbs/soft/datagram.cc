@@ -122,6 +122,8 @@ void DatagramService::complete_front(ibv_wc_status status) {
   const bool reported = work.signaled || status != IBV_WC_SUCCESS;
   if (qp_.core.ownership != nullptr) qp_.core.ownership->on_send_done(qp_, status, reported);
   const FreedPlaces frees = queue_.cover_front(reported);
+  if (qp_.counters != nullptr)
+    qp_.counters->count_sent(IBV_WC_SEND, work.length, status == IBV_WC_SUCCESS);
   if (reported) {
     ibv_wc completion{};
     completion.wr_id = work.wr_id;

@@ -264,8 +264,15 @@ TEST_P(DeviceLimits, AreKeptWithTheErrnoOfTheManualPage) {
 INSTANTIATE_TEST_SUITE_P(All, DeviceLimits, ::testing::ValuesIn(limits()));
 
 TEST(DeviceProfile, HasATestForEachEntry) {
-  std::set<std::string_view> tested{"mtu", "atomics", "local_ca_ack_delay", "min_ack_timeout",
-                                    "max_dm_size"};
+  // The last three: places_test.cc, vendor_completions_test.cc.
+  std::set<std::string_view> tested{"mtu",
+                                    "atomics",
+                                    "local_ca_ack_delay",
+                                    "min_ack_timeout",
+                                    "max_dm_size",
+                                    "free_when_executed",
+                                    "flush_with_cause",
+                                    "late_length_error"};
   for (const Limit& limit : limits()) tested.insert(limit.key);
 
   for (const std::string_view name : entry_names()) EXPECT_EQ(tested.count(name), 1u) << name;

@@ -1,4 +1,4 @@
-// Which places of a work queue become free when a completion is polled.
+// The places of a work queue that become free when a completion is polled.
 #pragma once
 
 #include <cstdint>

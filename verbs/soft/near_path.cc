@@ -27,6 +27,8 @@ std::uint64_t name_of(const ibv_pd* pd) {
 
 void SoftQp::publish() {
   if (core.near_memory == nullptr || qp_type != IBV_QPT_RC) return;
+  // A peer that reaches our memory without packets is not counted.
+  const bool counts_remote = counters != nullptr && counters->counts_remote();
   const bool responds = state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD;
   core.near_memory->set_end({.number = qp_num,
                              .peer = attr.dest_qp_num,
@@ -38,7 +40,7 @@ void SoftQp::publish() {
                              .access = attr.qp_access_flags,
                              .domain = name_of(pd),
                              .asks = state == IBV_QPS_RTS,
-                             .answers = responds && established,
+                             .answers = responds && established && !counts_remote,
                              .reads = attr.max_dest_rd_atomic != 0});
 }
 

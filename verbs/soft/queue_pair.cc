@@ -134,6 +134,7 @@ void SoftQp::close() {
   receives.trim(kBytesKept);
   datagrams.reset();
   builder.reset();
+  counters.reset();
 }
 
 // Counts this QP among the users of what it refers to, or no longer.

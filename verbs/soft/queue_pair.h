@@ -11,6 +11,7 @@
 
 #include "verbs/result.h"
 #include "verbs/soft/address_handle.h"
+#include "verbs/soft/completion_counter.h"
 #include "verbs/soft/completion_queue.h"
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
@@ -168,8 +169,9 @@ struct SoftQp : ExtensibleQp {
 
   /// The UD service. Set for a UD QP only, which does not use the requester and the responder.
   std::unique_ptr<DatagramService> datagrams;
-  std::unique_ptr<SendBuilder> builder;     ///< set for a QP with the ibv_wr_* functions
-  std::unique_ptr<DelayedEffects> effects;  ///< null: memory is strict
+  std::unique_ptr<SendBuilder> builder;        ///< set for a QP with the ibv_wr_* functions
+  std::unique_ptr<DelayedEffects> effects;     ///< null: memory is strict
+  std::unique_ptr<AttachedCounters> counters;  ///< null: none
 
   /// Attributes as last set; the state is in ibv_qp::state.
   ibv_qp_attr attr{};

@@ -521,6 +521,7 @@ TEST_F(RcErrors, AFullQueueRefusesWithEnomem) {
   for (int i = 0; i < 2; ++i) EXPECT_EQ(a.post_recv(1, 0, 1), 0);
   EXPECT_EQ(a.post_recv(1, 0, 1), ENOMEM);
   carry();
+  EXPECT_EQ(a.poll().size(), 3u);
   EXPECT_EQ(a.post_send(IBV_WR_RDMA_WRITE, 1, 0, 1, &b, 0), 0);
 }
 

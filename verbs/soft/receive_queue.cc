@@ -63,6 +63,9 @@ void ReceiveQueue::complete(ibv_wc& completion, bool solicited) {
   const FreedPlaces frees = source_ != nullptr ? std::exchange(drawn_, {}) : own;
   queue_.pop();
   if (qp_.core.ownership != nullptr) qp_.core.ownership->on_receive_done(qp_, completion);
+  if (qp_.counters != nullptr)
+    qp_.counters->count(Counted::kReceive, completion.byte_len,
+                        completion.status == IBV_WC_SUCCESS);
   SoftCq* const shared = source_ != nullptr ? source_->completions() : nullptr;
   (shared != nullptr ? *shared : qp_.receive_completions()).push(completion, solicited, frees);
 }

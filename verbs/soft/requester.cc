@@ -550,6 +550,8 @@ void Requester::complete_front(ibv_wc_status status) {
   const bool reported = work.signaled || status != IBV_WC_SUCCESS;
   if (core_.ownership != nullptr) core_.ownership->on_send_done(qp_, status, reported);
   const FreedPlaces frees = queue_.cover_front(reported);
+  if (qp_.counters != nullptr)
+    qp_.counters->count_sent(work.operation().completion, work.length, status == IBV_WC_SUCCESS);
   if (reported) report(work, status, frees);
   queue_.pop();
 }

@@ -290,6 +290,7 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
   message_sequence_ = (message_sequence_ + 1) & kSequenceMask;
   gap_reported_ = false;
   ++reads_waiting_;
+  if (qp_.counters != nullptr) qp_.counters->count(Counted::kRemoteRead, reth.length, true);
   answers_.push_back(
       {.psn = psn,
        .message_sequence = message_sequence_,
@@ -387,6 +388,8 @@ void Responder::end_message(const roce::Envelope& packet, const roce::OpcodeRow&
   message_ = Message::kNone;
   message_sequence_ = (message_sequence_ + 1) & kSequenceMask;
   if (!is_send && qp_.core.ownership != nullptr) qp_.core.ownership->on_written(qp_);
+  if (!is_send && qp_.counters != nullptr)
+    qp_.counters->count(Counted::kRemoteWrite, received_, true);
   if (!is_send && !has_immediate(row)) return;
   ibv_wc completion{};
   completion.opcode = is_send ? IBV_WC_RECV : IBV_WC_RECV_RDMA_WITH_IMM;

@@ -129,6 +129,9 @@ Result<void> SoftHca::close_device(ibv_context* context) {
   SoftContext& soft = SoftContext::from(context);
   if (std::erase(contexts_, &soft) == 0) return errno_code(EBADF);  // closed already
   end_objects_of(context);
+  std::erase_if(counters_, [context](const auto& each) {
+    return each->context == context && each->users == 0;
+  });
   graveyard_.bury<ProvidedContext>(&soft);
   return {};
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "verbs/soft/completion_counter.h"
 #include "verbs/soft/completion_queue.h"
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
@@ -124,6 +125,16 @@ class SoftHca final : public Hca {
   /// Creates a queue pair, whatever its owner is, and writes the granted capabilities to `init`.
   [[nodiscard]] Result<ibv_qp*> make_qp(const GivenQpOwner& owner, ibv_qp_init_attr& init);
 
+  // --- completion counters (completion_counter.cc) ----------------------------------------------
+  [[nodiscard]] Result<CompletionCounter*> create_counter(ibv_context* context, bool counts_bytes);
+  [[nodiscard]] Result<void> destroy_counter(const CompletionCounter* counter);
+  [[nodiscard]] Result<void> attach_counter(const ibv_qp& qp, const CompletionCounter* counter,
+                                            std::uint32_t operations);
+  /// Clears the bits of a value that are not in `kept`, and adds `added`. Returns the new value.
+  [[nodiscard]] Result<std::uint64_t> change_counter(const CompletionCounter* counter,
+                                                     CounterValue which, std::uint64_t kept,
+                                                     std::uint64_t added);
+
   // --- faults (soft_hca_faults.cc) --------------------------------------------------------------
   void set_call_gate(CallGate* gate) override;
   void count_with(MadeObjects& made) override { core_.made = &made; }
@@ -160,6 +171,7 @@ class SoftHca final : public Hca {
   };
 
   void describe_device();
+  [[nodiscard]] CompletionCounter* find_counter(const CompletionCounter* given) const;
   [[nodiscard]] SoftQp* find(const ObjectName& name) const;
   void fail_users_of(const SoftCq& cq);
   [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
@@ -208,6 +220,9 @@ class SoftHca final : public Hca {
   std::array<ibv_gid, kGidTableSize> gids_{};
   ibv_port_state port_state_ = IBV_PORT_ACTIVE;
   std::vector<SoftContext*> contexts_;  // in order of opening
+
+  std::vector<std::unique_ptr<CompletionCounter>> counters_;  // outlive the queue pairs
+  std::uint32_t counters_made_ = 0;
 
   std::vector<SoftQp*> numbers_;  // queue pairs by QPN minus the first QPN
   std::uint32_t next_number_ = 0;
