@@ -5,6 +5,7 @@
 
 #include "sim/host.h"
 #include "sim/own_nic.h"
+#include "sim/port_name.h"
 
 namespace anyrdma::sim {
 
@@ -12,9 +13,11 @@ using transport::soft::DeviceChange;
 using Kind = transport::soft::DeviceChange::Kind;
 
 Nic* Devices::find(std::string_view device) const {
+  const PortName wanted(device);
   Nic* found = nullptr;
   for (const Interface& each : host_.interfaces()) {
-    if (each.nic->name() != device) continue;
+    if (each.nic->name() != wanted.device) continue;
+    if (wanted.number != 0 && each.nic->port() != wanted.number) continue;
     if (each.nic->present()) return each.nic.get();
     if (found == nullptr) found = each.nic.get();
   }
@@ -45,14 +48,24 @@ Result<void> Devices::change(std::string_view device, const DeviceChange& change
 }
 
 Result<void> Devices::remove(std::string_view device) {
-  return change(device, {.kind = Kind::kRemoved});
+  Nic* const found = find(device);
+  if (found == nullptr || !found->present()) return verbs::errno_code(ENODEV);
+  for (const Interface& each : host_.interfaces()) {
+    if (each.nic->name() != found->name() || !each.nic->present()) continue;
+    if (Result<void> removed = each.nic->change({.kind = Kind::kRemoved}); !removed) return removed;
+  }
+  return {};
 }
 
 Result<void> Devices::bring_back(std::string_view device, bool new_guid) {
   Nic* const found = find(device);
   if (found == nullptr) return verbs::errno_code(ENODEV);
   if (found->present()) return verbs::errno_code(EEXIST);
-  return found->bring_back(new_guid);
+  for (const Interface& each : host_.interfaces()) {
+    if (each.nic->name() != found->name()) continue;
+    if (Result<void> back = each.nic->bring_back(new_guid); !back) return back;
+  }
+  return {};
 }
 
 Result<void> Devices::plug(std::string_view name) {

@@ -17,8 +17,10 @@ using verbs::Result;
 
 class Host;
 
-/// The devices of all interfaces. Devices of the simulator have the configured name (default:
-/// anyrdmaN, N being the number of the interface from 0), those that processes see are anyrdmaN.
+/// The devices of all interfaces. A parameter `device` is the name of a device, or that of a port
+/// ("mlx5_0/2"); the name alone means port 1. Devices of the simulator have the configured name
+/// (default: anyrdmaN, N being the number of the interface from 0), those that processes see are
+/// anyrdmaN.
 class Devices {
  public:
   explicit Devices(Host& host) : host_(host) {}

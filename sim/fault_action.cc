@@ -89,6 +89,11 @@ bool change_paths(World& world, const FaultAction& action) {
   return std::visit(cases, action);
 }
 
+/// The name of the port that an action is about (sim/port_name.h).
+std::string port_of(const auto& action) {
+  return action.port == 0 ? action.device : action.device + "/" + std::to_string(action.port);
+}
+
 /// Devices and their objects; else paths.
 bool change_devices(World& world, const FaultAction& action) {
   const auto devices = [&world](const auto& what) -> Devices& {
@@ -99,11 +104,13 @@ bool change_devices(World& world, const FaultAction& action) {
       [&](const ReturnDevice& plug) {
         return devices(plug).bring_back(plug.device, plug.new_guid).has_value();
       },
-      [&](const PortDown& port) { return devices(port).set_port(port.device, false).has_value(); },
-      [&](const PortUp& port) { return devices(port).set_port(port.device, true).has_value(); },
+      [&](const PortDown& port) {
+        return devices(port).set_port(port_of(port), false).has_value();
+      },
+      [&](const PortUp& port) { return devices(port).set_port(port_of(port), true).has_value(); },
       [&](const RaiseEvent& raise) {
         return devices(raise)
-            .raise_event(raise.device, fault::device_event(raise.event))
+            .raise_event(port_of(raise), fault::device_event(raise.event))
             .has_value();
       },
       [&](const LoseGroup& lose) { return devices(lose).lose_group(lose.address).has_value(); },

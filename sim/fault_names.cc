@@ -36,8 +36,9 @@ class NameChecker : public fault::NameVisitor<NameChecker> {
   }
   void device_or_port(std::string_view key, const std::string& device, std::uint8_t port) {
     name(key, device);
-    if (port > 1 && host_ != nullptr)
-      fail("no port " + std::to_string(port) + " of the device " + fault::in_quotes(device));
+    const std::string number = std::to_string(port);
+    if (port > 1 && host_ != nullptr && !host_->devices().knows(device + "/" + number))
+      fail("no port " + number + " of the device " + fault::in_quotes(device));
   }
   void rails(std::string_view, const std::string& from, const std::string& from_interface,
              const std::string& to, const std::string& to_interface) {

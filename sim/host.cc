@@ -213,7 +213,8 @@ bool Host::run_later(std::unique_ptr<verbs::Job>& job) {
 
 void Host::send_packets(Hca& device, std::size_t interface) {
   while (verbs::soft::PacketPtr packet = device.next_packet()) {
-    world_.transmit(*this, interface, std::move(packet));
+    const std::size_t at = interface + packet->port - 1;
+    world_.transmit(*this, at, std::move(packet));
   }
 }
 

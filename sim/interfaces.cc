@@ -6,6 +6,8 @@
 
 #include "sim/host.h"
 #include "sim/own_nic.h"
+#include "sim/port_name.h"
+#include "sim/port_nic.h"
 #include "sim/remote_nic.h"
 #include "sim/world.h"
 #include "verbs/assert.h"
@@ -18,6 +20,16 @@ using transport::soft::Route;
 std::string device_name(std::size_t interface) {
   return "anyrdma" + std::to_string(interface);
 }
+
+namespace {
+
+/// Whether `name` is "DEVICE/PORT" of the interface's port.
+bool is_port(std::string_view name, const Interface& interface) {
+  const PortName port(name);
+  return port.number == interface.port && interface.nic->name() == port.device;
+}
+
+}  // namespace
 
 // --- what there is ------------------------------------------------------------------------------
 
@@ -33,18 +45,25 @@ roce::Mac Interfaces::make_mac(std::size_t interface) const {
 
 void Interfaces::add(const HostOptions& options) {
   all_.reserve(options.interfaces.size());
-  for (const InterfaceOptions& interface : options.interfaces) add(interface);
+  for (std::size_t i = 0; i < options.interfaces.size(); ++i) {
+    std::uint8_t ports = 1;
+    while (i + ports < options.interfaces.size() && options.interfaces[i + ports].port == ports + 1)
+      ++ports;
+    add(options.interfaces[i], ports);
+  }
   for (const std::string& text : options.unreachable) {
     unreachable_.push_back(Prefix::parse(text).value());
   }
 }
 
-void Interfaces::add(const InterfaceOptions& options) {
+void Interfaces::add(const InterfaceOptions& options, std::uint8_t ports) {
   const std::size_t index = all_.size();
   Interface& interface = all_.emplace_back();
   interface.name = options.name.empty() ? "eth" + std::to_string(index) : options.name;
   if (options.device && options.device->name != verbs::soft::HcaConfig().name)
     interface.device = options.device->name;
+  interface.port = options.port;
+  CM_ASSERT(options.port == 1 || (index > 0 && all_[index - 1].port + 1 == options.port));
   interface.mac = make_mac(index);
   interface.bond = options.bond;
   for (const std::string& text : options.addresses) {
@@ -52,15 +71,21 @@ void Interfaces::add(const InterfaceOptions& options) {
     if (address.is_link_local())
       address.scope = static_cast<std::uint32_t>(interface_number(index));
   }
-  if (options.rdma) {
-    interface.nic = std::make_unique<OwnNic>(host_, index, options);
+  if (options.rdma && options.port > 1) {
+    auto* const first = dynamic_cast<OwnNic*>(all_[index + 1 - options.port].nic.get());
+    CM_ASSERT(first != nullptr);
+    interface.nic = std::make_unique<PortNic>(host_, index, options.port, *first);
+  } else if (options.rdma) {
+    interface.nic = std::make_unique<OwnNic>(host_, index, options, ports);
   } else {
     interface.nic = std::make_unique<Nic>(host_, index);
   }
 }
 
 const Interface* Interfaces::find(std::string_view interface) const {
-  const auto found = std::ranges::find(all_, interface, &Interface::name);
+  const auto found = std::ranges::find_if(all_, [interface](const Interface& each) {
+    return each.name == interface || is_port(interface, each);
+  });
   return found == all_.end() ? nullptr : &*found;
 }
 
@@ -76,7 +101,7 @@ void Interfaces::set_uplink(std::size_t interface, Uplink* uplink) {
     nic = std::make_unique<Nic>(host_, interface);
   } else {
     const std::string& given = all_[interface].device;
-    nic = std::make_unique<RemoteNic>(host_, interface,
+    nic = std::make_unique<RemoteNic>(host_, interface, all_[interface].port,
                                       given.empty() ? device_name(interface) : given, *uplink);
   }
 }

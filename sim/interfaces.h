@@ -34,8 +34,9 @@ class Host;
 
 struct Interface {
   std::string name;
-  std::string device;  ///< the name of its RDMA device, if it was given one
-  roce::Mac mac{};     ///< of the link that is used
+  std::string device;     ///< the name of its RDMA device, if it was given one
+  std::uint8_t port = 1;  ///< the number of the device's port
+  roce::Mac mac{};        ///< of the link that is used
   BondOptions bond{};
   std::uint8_t link = 0;  ///< which one that is
   bool cut = false;       ///< nothing passes
@@ -72,7 +73,8 @@ class Interfaces {
   };
   /// Precondition: there is such an interface.
   [[nodiscard]] Place at(std::size_t interface) const { return {host_, (*this)[interface]}; }
-  /// Returns the interface of that name. Null: there is none.
+  /// Returns the interface of that name, or that carries the port ("mlx5_0/2") of a device. Null:
+  /// there is none.
   [[nodiscard]] const Interface* find(std::string_view interface) const;
 
   // --- addresses --------------------------------------------------------------------------------
@@ -119,7 +121,8 @@ class Interfaces {
   friend class Devices;
   friend class Host;
   void add(const HostOptions& options);
-  void add(const InterfaceOptions& options);
+  /// `ports`: the number of ports of the device whose port 1 the interface carries.
+  void add(const InterfaceOptions& options, std::uint8_t ports);
   [[nodiscard]] roce::Mac make_mac(std::size_t interface) const;
   [[nodiscard]] Interface* find_own(std::string_view interface);
   [[nodiscard]] Result<void> use_link(Interface& interface, std::uint8_t link);

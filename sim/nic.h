@@ -33,12 +33,14 @@ class Nic {
 
   /// Returns the name of the device, for example "anyrdma0". Empty: there never was a device.
   [[nodiscard]] virtual std::string_view name() const { return {}; }
+  /// Returns the number of the device's port that the interface carries.
+  [[nodiscard]] virtual std::uint8_t port() const { return 1; }
   /// Whether there is a device that has not been removed.
   [[nodiscard]] virtual bool present() const { return false; }
   /// Returns the simulator's own device, also if it was removed. Null: there is none.
   [[nodiscard]] virtual verbs::soft::Hca* device() const { return nullptr; }
-  /// Returns the simulator's own device if it is present: the host sends its packets, and runs its
-  /// timers. Null: there is none.
+  /// Returns the simulator's own device if it is present and the interface carries its port 1: the
+  /// host sends the packets of all its ports, and runs its timers. Null: there is none.
   [[nodiscard]] verbs::soft::Hca* running() const { return running_; }
   [[nodiscard]] virtual bool port_is_down() const { return false; }
 

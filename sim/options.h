@@ -106,6 +106,9 @@ struct InterfaceOptions {
   /// The configuration of the RDMA device; absent: the defaults. Unless given, the device's name is
   /// anyrdmaN and its GUID is derived from the MAC address.
   std::optional<verbs::soft::HcaConfig> device{};
+  /// The number of the device's port that the interface carries. Port 2 and higher belong to the
+  /// device of the interface before, which carries the port before.
+  std::uint8_t port = 1;
   BondOptions bond{};
 };
 

@@ -29,7 +29,8 @@ wire::Guid guid_of(const roce::Mac& mac) {
   return wire::Guid{guid};
 }
 
-HcaConfig config_of(const InterfaceOptions& options, std::size_t index, const roce::Mac& mac) {
+HcaConfig config_of(const InterfaceOptions& options, std::size_t index, const roce::Mac& mac,
+                    std::uint8_t ports) {
   const HcaConfig defaults;
   HcaConfig config = options.device.value_or(defaults);
   if (config.name == defaults.name) config.name = device_name(index);
@@ -40,6 +41,7 @@ HcaConfig config_of(const InterfaceOptions& options, std::size_t index, const ro
   if (config.qpn_first == defaults.qpn_first &&
       config.qpn_first + shift + config.qpn_count <= kNumbers)
     config.qpn_first += shift;
+  config.ports = ports;
   return config;
 }
 
@@ -60,12 +62,13 @@ bool same(const ibv_gid& a, const ibv_gid& b) {
 
 }  // namespace
 
-OwnNic::OwnNic(Host& host, std::size_t interface, const InterfaceOptions& options)
+OwnNic::OwnNic(Host& host, std::size_t interface, const InterfaceOptions& options,
+               std::uint8_t ports)
     : Nic(host, interface),
       random_(host.world().seeds(),
               "device " + host.name() + "/" +
-                  config_of(options, interface, host.interfaces()[interface].mac).name) {
-  plug(config_of(options, interface, host.interfaces()[interface].mac));
+                  config_of(options, interface, host.interfaces()[interface].mac, ports).name) {
+  plug(config_of(options, interface, host.interfaces()[interface].mac, ports));
 }
 
 void OwnNic::plug(const HcaConfig& config) {
@@ -73,27 +76,42 @@ void OwnNic::plug(const HcaConfig& config) {
   hca_ = Hca::create(host_.runtime(), random_, world.pool_, config);
   hca_->count_with(host_.devices().made_);
   hca_->lend_payloads();
+  hca_->set_lids(&world.lids());
   MemoryChoices& memory = world.memory();
   if (!memory.is_strict()) hca_->set_memory_model(memory.profile(), memory);
   if (Recorder* const stream = world.stream(); stream != nullptr)
     hca_->set_observer(stream->watch(host_.index(), config.name));
   if (world.mistakes() != nullptr) hca_->set_ownership_sink(&host_.observer_);
-  std::uint32_t gid_index = 0;
-  for (const Prefix& prefix : host_.interfaces()[interface_].prefixes) {
-    hca_->set_gid(gid_index++, prefix.address.gid());
-  }
   running_ = hca_.get();
-  const Result<void> added = host_.transport().add_device(*hca_, interface_number(interface_));
-  CM_ASSERT(added.has_value());
+  for (std::uint8_t port = 1; port <= carried_; ++port) connect(port);
   if (host_.transport().call_gate() != nullptr) hca_->set_call_gate(&host_.observer_);
 }
 
-bool OwnNic::port_is_down() const {
-  return running_ != nullptr && running_->port_state() != IBV_PORT_ACTIVE;
+void OwnNic::connect(std::uint8_t port) {
+  const std::size_t interface = interface_ + port - 1;
+  std::uint32_t gid_index = 0;
+  for (const Prefix& prefix : host_.interfaces()[interface].prefixes) {
+    hca_->set_port_gid(port, gid_index++, prefix.address.gid());
+  }
+  const int number = interface_number(interface);
+  const Result<void> added = port == 1 ? host_.transport().add_device(*hca_, number)
+                                       : host_.transport().add_port(*hca_, port, number);
+  CM_ASSERT(added.has_value());
 }
 
-bool OwnNic::take(const Host& from, verbs::soft::PacketPtr&& packet) {
+void OwnNic::carry_port(std::uint8_t port, std::size_t interface) {
+  CM_ASSERT(port == carried_ + 1 && interface == interface_ + carried_);
+  ++carried_;
+  connect(port);
+}
+
+bool OwnNic::is_down(std::uint8_t port) const {
+  return running_ != nullptr && running_->state_of(port) != IBV_PORT_ACTIVE;
+}
+
+bool OwnNic::take_at(std::uint8_t port, const Host& from, verbs::soft::PacketPtr&& packet) {
   if (running_ == nullptr) return Nic::take(from, std::move(packet));
+  packet->port = port;
   World& world = host_.world();
   const bool tracing = world.trace().on();
   if (!tracing && world.stream() == nullptr) {
@@ -115,7 +133,7 @@ bool OwnNic::take(const Host& from, verbs::soft::PacketPtr&& packet) {
 }
 
 // The transport has the news of the network, and knows of groups.
-Result<void> OwnNic::change(const DeviceChange& change) {
+Result<void> OwnNic::change_port(std::uint8_t port, const DeviceChange& change) {
   using Kind = DeviceChange::Kind;
   if (change.kind == Kind::kMoved || change.kind == Kind::kNeighbourMoved) return {};
   if (running_ == nullptr) return verbs::errno_code(ENODEV);
@@ -126,9 +144,9 @@ Result<void> OwnNic::change(const DeviceChange& change) {
       remove();
       return {};
     case Kind::kPortDown:
-      return set_port(IBV_PORT_DOWN);
+      return set_port(port, IBV_PORT_DOWN);
     case Kind::kPortUp:
-      return set_port(IBV_PORT_ACTIVE);
+      return set_port(port, IBV_PORT_ACTIVE);
     case Kind::kQpFailed:
       return running_->fail_qp(change.object, change.event);
     case Kind::kCqOverrun:
@@ -136,7 +154,7 @@ Result<void> OwnNic::change(const DeviceChange& change) {
     case Kind::kSrqFailed:
       return running_->fail_srq(change.object.made);
     case Kind::kEvent:
-      running_->raise_event(change.event);
+      running_->raise_event_of(port, change.event);
       return {};
     case Kind::kMoved:
     case Kind::kNeighbourMoved:
@@ -157,9 +175,9 @@ void OwnNic::remove() {
   host_.runtime().deadlines_moved() = true;
 }
 
-Result<void> OwnNic::set_port(ibv_port_state state) {
-  if (running_->port_state() == state) return verbs::errno_code(EALREADY);
-  running_->set_port_state(state);
+Result<void> OwnNic::set_port(std::uint8_t port, ibv_port_state state) {
+  if (running_->state_of(port) == state) return verbs::errno_code(EALREADY);
+  running_->set_state_of(port, state);
   // A port without a link drops packets without a report.
   if (state != IBV_PORT_ACTIVE) host_.world().lose_message(host_, nullptr);
   return {};
@@ -173,13 +191,14 @@ Result<void> OwnNic::bring_back(bool new_guid) {
   return {};
 }
 
-void OwnNic::replace_gid(const ibv_gid& old, const ibv_gid& gid) {
+void OwnNic::replace_gid(std::uint8_t port, const ibv_gid& old, const ibv_gid& gid) {
   if (running_ == nullptr) return;
   const verbs::CriticalSection section(host_.runtime());
-  const auto gids = running_->gids();
+  const auto gids = running_->gids_of(port);
   const auto at =
       std::find_if(gids.begin(), gids.end(), [&](const ibv_gid& each) { return same(each, old); });
-  if (at != gids.end()) running_->set_gid(static_cast<std::uint32_t>(at - gids.begin()), gid);
+  if (at == gids.end()) return;
+  running_->set_port_gid(port, static_cast<std::uint32_t>(at - gids.begin()), gid);
 }
 
 void OwnNic::on_kill() {

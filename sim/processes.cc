@@ -108,10 +108,13 @@ void Processes::on_change(fault::Question& question) const {
 void Processes::hear(std::string_view process, const recording::Entry& entry) {
   using recording::EntryKind;
   // The number of a device is the process's word (recording/packed.h).
-  const std::uint64_t device = entry.numbers[0];
-  if (device > host_.interfaces().size()) return;
-  const std::string_view rail =
-      device == 0 ? std::string_view() : host_.interfaces()[device - 1].name;
+  std::uint64_t device = entry.numbers[0];
+  std::string_view rail;
+  for (const Interface& each : host_.interfaces()) {
+    if (device == 0) break;
+    if (each.nic->port() == 1 && --device == 0) rail = each.name;
+  }
+  if (device != 0) return;
   if (Recorder* const stream = host_.world().stream(); stream != nullptr)
     stream->hear(host_.index(), process, rail, entry);
   if (!recording::has_known_enumerators(entry)) return;  // no fault waits for it

@@ -200,5 +200,80 @@ TEST_F(Rails, APlanNamesAnInterfaceThatIsThere) {
   EXPECT_THAT(refused.error().reason, HasSubstr("no interface 'eth7' on that host"));
 }
 
+/// Hosts whose device has two ports, one on each rail.
+class PortsOfADevice : public ::testing::Test {
+ protected:
+  static HostOptions two_ports(const std::string& last,
+                               std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET) {
+    const verbs::soft::HcaConfig device{.name = "mlx5_0", .link_layer = link_layer};
+    return {.interfaces = {{.addresses = {"10.0.0." + last}, .device = device},
+                           {.addresses = {"10.0.1." + last}, .device = device, .port = 2}}};
+  }
+  void happen(const std::string& plan) {
+    const std::string now = fault::word_of(world.now().time_since_epoch());
+    EXPECT_TRUE(world.faults().inject(FaultPlan::parse("at " + now + ": " + plan).value()));
+    world.run_for(1us);
+  }
+  static std::uint16_t lid(Host& host, std::uint8_t port) {
+    ibv_context* const context = host.hca().open_device(host.hca().device()).value();
+    ibv_port_attr attr{};
+    host.hca().query_port(context, port, &attr).value();
+    host.hca().close_device(context).value();
+    return attr.lid;
+  }
+
+  World world{1};
+  Host& client_host = world.add_host("client", two_ports("1"));
+  Host& server_host = world.add_host("server", two_ports("2"));
+  Program client{client_host};
+  Program server{server_host};
+  std::unique_ptr<cm::Id> wildcard = server.listen(Address::ipv4(0, kPort));
+};
+
+TEST_F(PortsOfADevice, AnIdHasThePortThatItsAddressLeadsTo) {
+  const auto active = client.resolve(server_host.address(kPort, 1));
+  EXPECT_STREQ(active->raw()->verbs->device->name, "mlx5_0");
+  EXPECT_EQ(active->raw()->port_num, 2);
+  Pipe near(*active);
+  rdma_conn_param param = parameters("");
+  active->connect(&param).value();
+
+  const auto passive = server.expect_request();
+
+  EXPECT_EQ(passive->raw()->port_num, 2);
+  Pipe far(*passive);
+  far.post_receive(1, 0, 64);
+  passive->accept(&param).value();
+  client.expect(RDMA_CM_EVENT_ESTABLISHED);
+  server.expect(RDMA_CM_EVENT_ESTABLISHED);
+  near.post(IBV_WR_SEND, 7, 0, 8);
+  EXPECT_EQ(near.wait_sent().status, IBV_WC_SUCCESS);
+  EXPECT_GT(client_host.hca().counters_of(2).packets_out, 0u);
+}
+
+TEST_F(PortsOfADevice, APortThatFailsLeavesTheOtherOne) {
+  happen("port-down client mlx5_0/2");
+
+  EXPECT_EQ(client_host.hca().state_of(1), IBV_PORT_ACTIVE);
+  EXPECT_EQ(client_host.hca().state_of(2), IBV_PORT_DOWN);
+  happen("port-up client mlx5_0/2");
+  EXPECT_EQ(client_host.hca().state_of(2), IBV_PORT_ACTIVE);
+}
+
+TEST_F(PortsOfADevice, ADeviceReturnsWithItsPorts) {
+  happen("remove client mlx5_0");
+  happen("return client mlx5_0");
+
+  const auto id = client.resolve(server_host.address(kPort, 1));
+  EXPECT_EQ(id->raw()->port_num, 2);
+}
+
+TEST_F(PortsOfADevice, EachPortOfTheWorldHasALid) {
+  Host& third = world.add_host("third", two_ports("3", IBV_LINK_LAYER_INFINIBAND));
+
+  EXPECT_EQ(lid(third, 1), 5);
+  EXPECT_EQ(lid(third, 2), 6);
+}
+
 }  // namespace
 }  // namespace anyrdma::sim::testing

@@ -11,8 +11,9 @@ namespace anyrdma::sim {
 using transport::soft::DeviceChange;
 using verbs::Result;
 
-RemoteNic::RemoteNic(Host& host, std::size_t interface, std::string name, Uplink& uplink)
-    : Nic(host, interface), name_(std::move(name)), uplink_(uplink) {
+RemoteNic::RemoteNic(Host& host, std::size_t interface, std::uint8_t port, std::string name,
+                     Uplink& uplink)
+    : Nic(host, interface), port_(port), name_(std::move(name)), uplink_(uplink) {
   past_.addresses = host.interfaces()[interface].prefixes;
 }
 

@@ -12,9 +12,10 @@ namespace anyrdma::sim {
 class RemoteNic final : public Nic {
  public:
   /// `name`: the name of the device. `uplink` must outlive this object.
-  RemoteNic(Host& host, std::size_t interface, std::string name, Uplink& uplink);
+  RemoteNic(Host& host, std::size_t interface, std::uint8_t port, std::string name, Uplink& uplink);
 
   [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] std::uint8_t port() const override { return port_; }
   [[nodiscard]] bool present() const override { return !unplugged_; }
   [[nodiscard]] bool port_is_down() const override { return port_down_; }
   [[nodiscard]] bool take(const Host& from, verbs::soft::PacketPtr&& packet) override;
@@ -42,6 +43,7 @@ class RemoteNic final : public Nic {
   void keep_address(transport::soft::DeviceChange::Kind kind,
                     const transport::soft::Prefix& prefix);
 
+  const std::uint8_t port_;
   std::string name_;
   Uplink& uplink_;
   bool unplugged_ = false;

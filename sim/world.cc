@@ -165,6 +165,8 @@ Host& World::adopt(std::unique_ptr<Host> host) {
       const bool fresh = claim(prefix.address, *host, i);
       CM_ASSERT(fresh);  // else two hosts have one address
     }
+    const auto& prefixes = host->interfaces()[i].prefixes;
+    lids_.add(prefixes.empty() ? ibv_gid{} : prefixes.front().address.gid());
   }
   hosts_.push_back(std::move(host));
   return *hosts_.back();

@@ -24,6 +24,7 @@
 #include "sim/trace/capture.h"
 #include "sim/trace/trace.h"
 #include "sim/uplink.h"
+#include "verbs/soft/lid_list.h"
 #include "verbs/soft/packet.h"
 
 namespace anyrdma::sim {
@@ -112,6 +113,8 @@ class World final : private ChoiceObserver {
   [[nodiscard]] Faults& faults() { return faults_; }
   [[nodiscard]] const Faults& faults() const { return faults_; }
   /// Returns the choices of the devices whose memory is not strict (docs/memory.md).
+  /// The LIDs of the ports of all hosts, in the order in which the hosts were added.
+  [[nodiscard]] const verbs::soft::LidList& lids() const { return lids_; }
   [[nodiscard]] MemoryChoices& memory() { return memory_; }
   [[nodiscard]] const MemoryChoices& memory() const { return memory_; }
   /// Null if there is none.
@@ -193,6 +196,7 @@ class World final : private ChoiceObserver {
   verbs::soft::PacketPool pool_;
   Scheduler scheduler_;
   MemoryChoices memory_;
+  verbs::soft::LidList lids_;
   JobQueue jobs_{scheduler_};
   std::unique_ptr<ExecutionContext> asio_;
   Trace trace_;

@@ -57,7 +57,7 @@ Result<Files> describe(transport::Transport& transport) {
   const Addresses addresses;
   std::vector<verbs::nodes::Shown> devices;
   for (ibv_device* const device : transport.devices())
-    devices.push_back({transport.provider_of(device), *device, addresses.main_interface()});
+    devices.push_back({transport.provider_of(device), *device, {addresses.main_interface()}});
   return verbs::nodes::files_of(devices,
                                 [&](const ibv_gid& gid) { return addresses.interface_with(gid); });
 }

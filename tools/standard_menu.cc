@@ -124,21 +124,22 @@ class Menu {
     of_calls(host);
     add_stop("crash", host);
     add_stop("pause", host);
-    for (const std::string& device : names_of(host, sim::rdma_name))
-      add_outage("port-down", host + " " + device);
+    for (const std::string& port : names_of(host, sim::port_name))
+      add_outage("port-down", host + " " + port);
     for (const std::string& delay : delays_) add_stop("slow-consumer", host + " " + delay);
-    for (const std::string& device : names_of(host, sim::rdma_name))
+    for (const std::string& device : names_of(host, device_of_first_port))
       add("remove", window_, host + " " + device);
     if (interfaces_[host].size() > 1) of_rails(host);
   }
 
   /// What a program with several rails may survive.
   void of_rails(const std::string& host) {
-    for (const std::string& device : names_of(host, sim::rdma_name)) {
+    for (const std::string& device : names_of(host, device_of_first_port))
       add_stop("remove", host + " " + device);
+    for (const std::string& port : names_of(host, sim::port_name)) {
       for (const verbs::Duration down : flaps_)
         add("flap", window_,
-            host + " " + device + " " + text_of(down) + " every " + text_of(3 * down));
+            host + " " + port + " " + text_of(down) + " every " + text_of(3 * down));
     }
     for (const std::string& interface : names_of(host, sim::interface_name)) {
       for (const std::string& delay : delays_)
@@ -149,7 +150,13 @@ class Menu {
     }
   }
 
-  /// The names of a host's interfaces or devices, of those that a plan can name.
+  /// Empty: the interface carries another port.
+  static std::string device_of_first_port(const sim::InterfaceOptions& interface,
+                                          std::size_t index) {
+    return interface.port == 1 ? sim::rdma_name(interface, index) : "";
+  }
+
+  /// The names of a host's interfaces, ports or devices, of those that a plan can name.
   [[nodiscard]] std::vector<std::string> names_of(const std::string& host,
                                                   std::string (*name)(const sim::InterfaceOptions&,
                                                                       std::size_t)) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/schedule/random_stream.h"
+#include "sim/world.h"
 #include "transport/fabric/address_change.h"
 #include "transport/fabric/outside.h"
 #include "transport/soft/address.h"
@@ -25,8 +26,9 @@ using transport::soft::DeviceChange;
 /// Those of a device that has just been plugged in: without empty places between them.
 void set_gids(verbs::soft::Hca& hca, const transport::fabric::Outside& network, std::size_t rail) {
   const auto gids = network.gids(transport::fabric::kGids, rail);
-  for (std::uint32_t index = 0; index < hca.gids().size(); ++index)
-    hca.set_gid(index, index < gids.size() ? gids[index] : ibv_gid{});
+  const std::uint8_t port = network.port(rail);
+  for (std::uint32_t index = 0; index < hca.gids_of(port).size(); ++index)
+    hca.set_port_gid(port, index, index < gids.size() ? gids[index] : ibv_gid{});
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice)
   std::vector<transport::fabric::Rail> rails;
   for (const Interface& each : host.interfaces()) {
     const Nic::Past* const past = each.nic->past();
-    rails.push_back({past == nullptr ? each.prefixes : past->addresses, each.device});
+    rails.push_back({past == nullptr ? each.prefixes : past->addresses, each.device, each.port});
   }
   transport::fabric::Outside network(rails, transport::fabric::Slot{});
   RandomStream random(0, "device files");  // no file says what it gives
@@ -45,15 +47,23 @@ Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice)
   verbs::Runtime& runtime = host.transport().runtime();
   std::vector<std::unique_ptr<verbs::soft::Hca>> devices;
   std::vector<verbs::nodes::Shown> shown;
+  bool is_shown = false;
   for (std::size_t rail = 0; rail < rails.size(); ++rail) {
-    verbs::soft::HcaConfig config = network.device(
-        choice.link_layer == "infiniband" ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET,
-        rail);
-    verbs::soft::resemble(config, *profile);
-    auto& hca = *devices.emplace_back(verbs::soft::Hca::create(runtime, random, pool, config));
+    const Nic& nic = *host.interfaces()[rail].nic;
+    if (network.port(rail) == 1) {
+      verbs::soft::HcaConfig config = network.device(
+          choice.link_layer == "infiniband" ? IBV_LINK_LAYER_INFINIBAND : IBV_LINK_LAYER_ETHERNET,
+          rail);
+      verbs::soft::resemble(config, *profile);
+      auto& made = *devices.emplace_back(verbs::soft::Hca::create(runtime, random, pool, config));
+      made.set_lids(&host.world().lids());
+      is_shown = nic.present();
+      if (is_shown) shown.push_back({made, *made.device(), {}});
+    }
+    if (is_shown) shown.back().interfaces.push_back(host.interfaces()[rail].name);
+    verbs::soft::Hca& hca = *devices.back();
     const verbs::CriticalSection section(runtime);
     set_gids(hca, network, rail);
-    const Nic& nic = *host.interfaces()[rail].nic;
     if (nic.past() != nullptr) {
       for (const DeviceChange& change : nic.past()->changes) {
         if (change.kind == DeviceChange::Kind::kReturned) {
@@ -63,8 +73,7 @@ Result<verbs::nodes::Files> device_files(Host& host, const DeviceChoice& choice)
         }
       }
     }
-    if (nic.port_is_down()) hca.set_port_state(IBV_PORT_DOWN);
-    if (nic.present()) shown.push_back({hca, *hca.device(), host.interfaces()[rail].name});
+    if (nic.port_is_down()) hca.set_state_of(network.port(rail), IBV_PORT_DOWN);
   }
   const auto interface_with = [&](const ibv_gid& gid) -> std::string {
     if (transport::soft::Address::from_gid(gid).is_loopback()) return "lo";

@@ -106,7 +106,7 @@ Result<void> Gateway::join(std::string directory) {
       Result<void> added = host_.interfaces().add_address(each.name, link_local_of(each.mac));
       if (!added) return added.error();
     }
-    config_.rails.push_back({.addresses = each.prefixes, .device = each.device});
+    config_.rails.push_back({.addresses = each.prefixes, .device = each.device, .port = each.port});
   }
   config_.name = kFabricName;
   config_.directory = std::move(directory);
@@ -134,12 +134,23 @@ std::vector<std::string> Gateway::environment() const {
   std::string addresses;
   for (const transport::fabric::Rail& rail : config_.rails) {
     if (!addresses.empty()) addresses += ';';
-    if (!rail.device.empty()) addresses += rail.device + '=';
+    if (!rail.device.empty()) addresses += rail.device;
+    if (rail.port > 1) addresses += '/' + std::to_string(rail.port);
+    if (!rail.device.empty()) addresses += '=';
     for (const Prefix& each : rail.addresses)
       addresses += (&each == rail.addresses.data() ? "" : ",") + each.to_string();
   }
   return {"ANYRDMA_TRANSPORT=fabric", "ANYRDMA_FABRIC=" + config_.name,
           "ANYRDMA_DIR=" + config_.directory, "ANYRDMA_ADDRESSES=" + addresses};
+}
+
+std::string Gateway::lids() const {
+  std::string text;
+  for (const ibv_gid& gid : host_.world().lids().gids()) {
+    if (!text.empty()) text += ',';
+    text += Prefix{Address::from_gid(gid), 128}.to_string();
+  }
+  return text;
 }
 
 std::optional<std::size_t> Gateway::owner(const ibv_gid& gid) const {
@@ -230,7 +241,7 @@ void Gateway::on_packet(const Packet& packet, std::size_t interface) {
 void Gateway::to_everyone(const Packet& packet, std::optional<std::size_t> interface) {
   for (const Slot slot : registry_->others()) {
     PacketPtr copy = pool_.copy_of(packet);
-    copy->mark = interface ? *interface + 1 : 0;  // MemberCarrier::device_of
+    copy->mark = interface ? *interface + 1 : 0;  // MemberCarrier::rail_of
     mesh_->send(slot, std::move(copy));
   }
 }

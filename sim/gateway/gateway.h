@@ -46,6 +46,9 @@ class Gateway final : private transport::fabric::Mesh::Receiver {
   /// Returns environment variables (NAME=VALUE) for the host's processes. With them, the drop-in
   /// library in a process uses this fabric and its addresses.
   [[nodiscard]] std::vector<std::string> environment() const;
+  /// Returns the first address of each port of the world, by LID from 1, separated by commas: the
+  /// value of ANYRDMA_LIDS, for hosts whose link layer is InfiniBand.
+  [[nodiscard]] std::string lids() const;
   /// The configuration with which a process of the host opens the fabric.
   [[nodiscard]] const transport::fabric::FabricConfig& config() const { return config_; }
 

@@ -42,6 +42,37 @@ TEST(HostInterfaces, ADeviceCanHaveAName) {
   EXPECT_EQ(rdma_name(all[1], 1), "mlx5_3");
 }
 
+TEST(HostInterfaces, ADeviceCanHaveSeveralPorts) {
+  const std::vector<std::string> words{"mlx5_0/1=10.0.0.1", "mlx5_0/2=10.0.1.1", "10.0.1.9",
+                                       "ib2/mlx5_1=10.0.2.1", "ib3/mlx5_1/2=10.0.3.1"};
+  const auto all = parse_interfaces(words).value();
+
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(interface_name(all[0], 0), "eth0");
+  EXPECT_EQ(interface_name(all[1], 1), "eth1");
+  EXPECT_EQ(interface_name(all[3], 3), "ib3");
+  EXPECT_EQ(rdma_name(all[1], 1), "mlx5_0");
+  EXPECT_EQ(rdma_name(all[3], 3), "mlx5_1");
+  EXPECT_EQ(port_name(all[0], 0), "mlx5_0");
+  EXPECT_EQ(port_name(all[1], 1), "mlx5_0/2");
+  EXPECT_EQ(all[0].port, 1);
+  EXPECT_EQ(all[1].port, 2);
+  EXPECT_THAT(all[1].addresses, ElementsAre("10.0.1.1", "10.0.1.9"));
+  EXPECT_EQ(all[2].port, 1);
+  EXPECT_EQ(all[3].port, 2);
+}
+
+TEST(HostInterfaces, ThePortsOfADeviceFollowEachOther) {
+  EXPECT_THAT(refusal({"mlx5_0/2=10.0.0.1"}), HasSubstr("port 2 of 'mlx5_0' does not follow"));
+  EXPECT_THAT(refusal({"mlx5_0/1=10.0.0.1", "mlx5_0/3=10.0.1.1"}), HasSubstr("port 3 of"));
+  EXPECT_THAT(refusal({"mlx5_0/1=10.0.0.1", "mlx5_1/2=10.0.1.1"}), HasSubstr("port 2 of"));
+  EXPECT_THAT(refusal({"mlx5_0/1=10.0.0.1", "mlx5_0/1=10.0.1.1"}), HasSubstr("one number"));
+  EXPECT_THAT(refusal({"mlx5_0/0=10.0.0.1"}), HasSubstr("'0' is no number of a port"));
+  EXPECT_THAT(refusal({"mlx5_0/17=10.0.0.1"}), HasSubstr("from 1 to 16"));
+  EXPECT_THAT(refusal({"r0/mlx5_0/x=10.0.0.1"}), HasSubstr("'x' is no number of a port"));
+  EXPECT_THAT(refusal({"r0/mlx5_0/1/2=10.0.0.1"}), HasSubstr("'1/2' is no number of a port"));
+}
+
 TEST(HostInterfaces, NonsenseIsRefusedWithItsReason) {
   EXPECT_THAT(refusal({}), HasSubstr("no address"));
   EXPECT_THAT(refusal({"10.0.0"}), HasSubstr("'10.0.0' is no IP address"));

@@ -263,6 +263,9 @@ std::map<std::string, std::string> Machines::variables(const Host& host) const {
   const MemoryChoices& memory = host.world().memory();
   if (!memory.is_strict()) all[fault::kMemoryVariable] = verbs::soft::to_string(memory.profile());
   all["ANYRDMA_NODES"] = nodes_of(*gateway->first);
+  const char* const link_layer = std::getenv("ANYRDMA_LINK_LAYER");
+  if (link_layer != nullptr && std::string_view(link_layer) == "infiniband")
+    all["ANYRDMA_LIDS"] = gateway->second->lids();
   return all;
 }
 

@@ -72,6 +72,7 @@ void End::connect(const End& peer) {
   attr.max_dest_rd_atomic = attr.max_rd_atomic = 4;
   attr.min_rnr_timer = 12;
   attr.ah_attr.is_global = 1;
+  attr.ah_attr.port_num = attr.port_num;
   attr.ah_attr.grh.dgid = peer.hca().gids().front();
   const int reliable = qp->qp_type == IBV_QPT_UC ? 0 : ~0;
   constexpr int kToReceive = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;

@@ -15,11 +15,12 @@ void change_address(Outside& outside, verbs::soft::Hca& hca, const soft::DeviceC
   if (!changed) return;
   const ibv_gid own = change.neighbour.gid();
   const ibv_gid empty{};
-  const auto table = hca.gids();
+  const std::uint8_t port = outside.port(rail);
+  const auto table = hca.gids_of(port);
   const auto at = std::ranges::find_if(
       table, [&](const ibv_gid& each) { return wire::same(each, added ? empty : own); });
   if (at == table.end()) return;
-  hca.set_gid(static_cast<std::uint32_t>(at - table.begin()), added ? own : empty);
+  hca.set_port_gid(port, static_cast<std::uint32_t>(at - table.begin()), added ? own : empty);
 }
 
 }  // namespace anyrdma::transport::fabric

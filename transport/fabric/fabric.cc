@@ -21,6 +21,7 @@
 #include "transport/realtime/system_random.h"
 #include "transport/station/engine.h"
 #include "verbs/soft/device_profile.h"
+#include "verbs/soft/lid_list.h"
 
 namespace anyrdma::transport::fabric {
 namespace {
@@ -56,29 +57,30 @@ FabricErrc socket_error(int error) {
 
 class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
  public:
-  explicit FabricImpl(const FabricConfig& config) : config_(config) {}
+  explicit FabricImpl(const FabricConfig& config) : config_(config), lids_(config.lids) {}
 
   [[nodiscard]] Result<void> join();
   Transport& transport() override { return engine_.transport(); }
   bool forked() const override { return engine_.forked(); }
   void retire() override { engine_.retire(); }
   realtime::Epilogue& epilogue() override { return engine_.epilogue(); }
-  Result<void> remove_device(std::size_t device) override { return engine_.remove_device(device); }
-  Result<void> set_port(std::size_t device, bool active) override {
-    return engine_.set_port(device, active);
+  Result<void> remove_device(std::size_t rail) override { return engine_.remove_device(rail); }
+  Result<void> set_port(std::size_t rail, bool active) override {
+    return engine_.set_port(rail, active);
   }
-  void apply(const soft::DeviceChange& change, std::size_t device) override {
-    changes_.push_back({change, device});
+  void apply(const soft::DeviceChange& change, std::size_t rail) override {
+    changes_.push_back({change, rail});
     engine_.epilogue().call();
   }
-  Result<void> raise_event(std::size_t device, ibv_event_type event) override {
-    return engine_.raise_event(device, event);
+  Result<void> raise_event(std::size_t rail, ibv_event_type event) override {
+    return engine_.raise_event(rail, event);
   }
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { engine_.set_packet_gate(gate); }
   void set_packet_watch(station::PacketWatch* watch) override { engine_.set_packet_watch(watch); }
   [[nodiscard]] std::size_t devices() const override { return engine_.hcas().size(); }
+  [[nodiscard]] std::size_t rails() const override { return engine_.rails().size(); }
   void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) override {
     engine_.set_work_observer(device, observer);
   }
@@ -101,6 +103,7 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   [[nodiscard]] station::EngineDevice device_of_machine() const;
 
   const FabricConfig config_;
+  const verbs::soft::LidList lids_;
   // In the order in which each needs those before it.
   realtime::SystemRandom random_;
   std::unique_ptr<HostNetwork> network_;  ///< null: `outside_` is
@@ -169,7 +172,7 @@ Result<void> FabricImpl::build() {
   }
   for (verbs::soft::Hca* const hca : engine_.hcas()) equip(*hca);
   if (near_) carrier_->attach(near_.get());
-  carrier_->attach(engine_.hcas(), engine_.transport());
+  carrier_->attach(engine_.rails(), engine_.transport());
   if (!engine_.start(std::move(carrier_))) return FabricErrc::kNoResources;
   if (outside_) listen_for_changes();
   return {};
@@ -179,21 +182,22 @@ void FabricImpl::equip(verbs::soft::Hca& hca) const {
   if (config_.memory_chooser != nullptr)
     hca.set_memory_model(config_.memory, *config_.memory_chooser);
   if (near_) hca.set_near_memory(near_.get());
+  if (!config_.lids.empty()) hca.set_lids(&lids_);
 }
 
 std::vector<station::EngineDevice> FabricImpl::devices_of_host() const {
   std::vector<station::EngineDevice> devices;
   for (std::size_t rail = 0; rail < outside_->rails(); ++rail) {
-    devices.push_back({outside_->device(config_.link_layer, rail), outside_->gids(kGids, rail),
-                       outside_->interface(rail)});
+    if (outside_->port(rail) == 1)
+      devices.push_back({outside_->device(config_.link_layer, rail), {}});
+    devices.back().ports.push_back({outside_->gids(kGids, rail), outside_->interface(rail)});
   }
   return devices;
 }
 
 station::EngineDevice FabricImpl::device_of_machine() const {
   return {{.min_ack_timeout = kMinAckTimeout, .link_layer = config_.link_layer},
-          network_->gids(kGids),
-          network_->interface()};
+          {{network_->gids(kGids), network_->interface()}}};
 }
 
 void FabricImpl::listen_for_changes() {
@@ -216,17 +220,18 @@ void FabricImpl::conclude() {
 void FabricImpl::return_device(std::size_t rail, bool new_guid) {
   // A process that opened it after its removal and its return sees both now.
   (void)engine_.remove_device(rail).has_value();
-  returning_ = engine_
-                   .return_device({.device = rail,
-                                   .new_guid = new_guid,
-                                   .gids = [this, rail] { return outside_->gids(kGids, rail); },
-                                   .equip = [this](verbs::soft::Hca& hca) { equip(hca); },
-                                   .on_done =
-                                       [this] {
-                                         returning_ = false;
-                                         engine_.epilogue().call();
-                                       }})
-                   .has_value();
+  returning_ =
+      engine_
+          .return_device({.rail = rail,
+                          .new_guid = new_guid,
+                          .gids = [this](std::size_t of) { return outside_->gids(kGids, of); },
+                          .equip = [this](verbs::soft::Hca& hca) { equip(hca); },
+                          .on_done =
+                              [this] {
+                                returning_ = false;
+                                engine_.epilogue().call();
+                              }})
+          .has_value();
 }
 
 // One that there is nothing for in this process has no effect.
@@ -260,11 +265,11 @@ void FabricImpl::carry_out(const soft::DeviceChange& change, std::size_t rail) {
       (void)engine_.transport().on_group_lost(change.neighbour);
       break;
     case Kind::kReturned:
-      return_device(rail, change.new_guid);
+      if (outside_->port(rail) == 1) return_device(rail, change.new_guid);
       break;
     case Kind::kAddressAdded:
     case Kind::kAddressDropped:
-      change_address(*outside_, *engine_.hcas()[rail], change, rail);
+      change_address(*outside_, *engine_.rails()[rail].hca, change, rail);
       break;
   }
   engine_.transport().runtime().call_driver();

@@ -40,10 +40,9 @@ verbs::Result<std::unique_ptr<MemberCarrier>> MemberCarrier::create(const MeshCo
   return carrier;
 }
 
-void MemberCarrier::attach(std::span<verbs::soft::Hca* const> hcas,
-                           soft::SoftTransport& transport) {
-  hcas_ = hcas;
-  requests_.resize(hcas.size());
+void MemberCarrier::attach(std::span<const station::Rail> rails, soft::SoftTransport& transport) {
+  rails_ = rails;
+  requests_.resize(rails.size());
   transport_ = &transport;
 }
 
@@ -111,8 +110,8 @@ bool MemberCarrier::is_own(const verbs::soft::Packet& packet) const {
   return destination.audience == Audience::kOne && destination.slot == registry_.slot();
 }
 
-/// A group has no device: the gateway says by which one its packet has come.
-std::size_t MemberCarrier::device_of(const verbs::soft::Packet& packet) const {
+/// A group has no rail: the gateway says by which one its packet has come.
+std::size_t MemberCarrier::rail_of(const verbs::soft::Packet& packet) const {
   if (outside_ == nullptr || outside_->rails() == 1) return 0;
   if (!soft::Address::from_gid(packet.destination).is_multicast())
     return outside_->rail_of(packet.destination).value_or(0);
@@ -199,23 +198,25 @@ void MemberCarrier::mourn(Slot slot, verbs::Instant now) {
   if (outside_ != nullptr) theirs = outside_->own_gids();
   for (const ibv_gid& gid : theirs) gids.push_back(std::to_array(gid.raw));
   transport_->on_peer_gone(now, comm_id_tag(slot), kCommIdTagMask, gids);
-  for (std::size_t device = 0; device < hcas_.size(); ++device) {
-    hcas_[device]->on_peers_gone(now, value(slot) << kQpnShift, kQpnTagMask, theirs);
-    reject_for(slot, device);
+  for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
+    if (rails_[rail].port == 1)
+      rails_[rail].hca->on_peers_gone(now, value(slot) << kQpnShift, kQpnTagMask, theirs);
+    reject_for(slot, rail);
   }
 }
 
 /// Says what the kernel of a process that is gone would have said to requests it had not answered.
-void MemberCarrier::reject_for(Slot slot, std::size_t device) {
-  verbs::soft::Hca& hca = *hcas_[device];
-  const auto own = std::ranges::find_if(
-      hca.gids(), [](const ibv_gid& each) { return !wire::same(each, ibv_gid{}); });
-  if (own == hca.gids().end()) return;
+void MemberCarrier::reject_for(Slot slot, std::size_t rail) {
+  const auto [hca, port] = rails_[rail];
+  const auto gids = hca->gids_of(port);
+  const auto own =
+      std::ranges::find_if(gids, [](const ibv_gid& each) { return !wire::same(each, ibv_gid{}); });
+  if (own == gids.end()) return;
   const ibv_gid self = *own;
-  for (const wire::CommId id : requests_[device].take(slot)) {
+  for (const wire::CommId id : requests_[rail].take(slot)) {
     std::array<std::uint8_t, ibcm::wire::kMadSize> mad;
     ibcm::wire::Rej{.remote_comm_id = id, .reason = ibcm::kRejConsumerDefined}.serialize(mad);
-    hca.send_mad({.source = self, .destination = self}, mad);
+    hca->send_mad({.source = self, .destination = self}, mad);
   }
 }
 

@@ -31,7 +31,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
       PacketReceiver& receiver);
   /// Sets the objects that get reports about peers that have ended. Call it before the first
   /// report().
-  void attach(std::span<verbs::soft::Hca* const> hcas, soft::SoftTransport& transport);
+  void attach(std::span<const station::Rail> rails, soft::SoftTransport& transport);
   /// Sets the object for direct access to other processes' memory; may be null. Call it before the
   /// first poll(). The object must outlive the carrier.
   void attach(NearMembers* near) { near_ = near; }
@@ -42,7 +42,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   [[nodiscard]] int fd() const override { return mesh_->fd(); }
   void send(verbs::soft::PacketPtr packet) override;
   [[nodiscard]] bool is_own(const verbs::soft::Packet& packet) const override;
-  [[nodiscard]] std::size_t device_of(const verbs::soft::Packet& packet) const override;
+  [[nodiscard]] std::size_t rail_of(const verbs::soft::Packet& packet) const override;
   void seal(verbs::soft::Packet& packet) const override;
   [[nodiscard]] bool is_full(wire::Qpn destination) const override {
     if (outside_ != nullptr && mesh_->is_full(kGatewaySlot)) return true;
@@ -77,25 +77,25 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
     verbs::soft::PacketPtr packet;
   };
 
-  /// Returns the number of the own device that has sent a packet; 0: none has.
+  /// Returns the number of the own rail that has sent a packet; 0: none has.
   [[nodiscard]] std::size_t sender_of(const verbs::soft::Packet& packet) const;
   void send_to(const Destination& destination, verbs::soft::PacketPtr packet);
   void send_to_everyone(verbs::soft::PacketPtr packet);
   void keep_early_request(std::uint16_t port, verbs::soft::PacketPtr packet);
   bool send_early_requests();
   void mourn(Slot slot, verbs::Instant now);
-  void reject_for(Slot slot, std::size_t device);
+  void reject_for(Slot slot, std::size_t rail);
 
   Registry& registry_;
   verbs::soft::PacketPool& pool_;
   PacketReceiver& receiver_;
-  std::span<verbs::soft::Hca* const> hcas_;
+  std::span<const station::Rail> rails_;
   soft::SoftTransport* transport_ = nullptr;
   NearMembers* near_ = nullptr;
   Outside* outside_ = nullptr;
   std::unique_ptr<Mesh> mesh_;
   std::vector<Slot> gone_;
-  std::vector<RequestLog> requests_{1};  ///< of each device
+  std::vector<RequestLog> requests_{1};  ///< of each rail
   std::vector<EarlyRequest> early_;      // in the order of sending
 
   // Port of this process's last connection request that found a listener, in any port space.

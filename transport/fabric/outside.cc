@@ -45,7 +45,7 @@ wire::Guid guid_of(const std::vector<soft::Prefix>& prefixes) {
 
 Outside::Outside(const std::vector<Rail>& rails, Slot self) : self_(self) {
   CM_ASSERT(!rails.empty());
-  for (const Rail& rail : rails) rails_.push_back({rail.device, rail.addresses, {}});
+  for (const Rail& rail : rails) rails_.push_back({rail.device, rail.port, rail.addresses, {}});
   rails_[0].addresses = {Address::loopback(AF_INET), Address::loopback(AF_INET6)};
   for (std::size_t i = 0; i < rails_.size(); ++i) {
     Interface& rail = rails_[i];
@@ -84,6 +84,10 @@ bool Outside::drop_address(std::size_t rail, const Address& address) {
 
 verbs::soft::HcaConfig Outside::device(std::uint8_t link_layer, std::size_t rail) const {
   verbs::soft::HcaConfig config{.node_guid = guid(rail), .link_layer = link_layer};
+  const auto later = [this](std::size_t next) {
+    return next < rails_.size() && rails_[next].port > 1;
+  };
+  for (std::size_t next = rail + 1; later(next); ++next) ++config.ports;
   config.name = rails_[rail].device;
   if (config.name.empty()) config.name = "anyrdma" + std::to_string(rail);
   return config;

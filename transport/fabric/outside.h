@@ -42,7 +42,8 @@ class Outside final : public soft::Network {
   /// resolve_neighbour.
   void attach(soft::SoftTransport& transport) { transport_ = &transport; }
 
-  /// The number of rails. The functions below take the number of a rail, from 0.
+  /// The number of rails: of the ports of all devices. The functions below take the number of a
+  /// rail, from 0.
   [[nodiscard]] std::size_t rails() const { return rails_.size(); }
   /// Returns the index of the interface, as Network and the scopes of link-local addresses have it.
   /// The interfaces of several rails have the indices of the host's network namespace, which
@@ -50,14 +51,16 @@ class Outside final : public soft::Network {
   [[nodiscard]] int interface(std::size_t rail = 0) const {
     return rails_.size() > 1 ? static_cast<int>(rail) + 2 : 1;
   }
-  /// Returns the GID table of the device. Addresses of loopback belong to the first device.
+  /// Returns the number of the rail's port on its device.
+  [[nodiscard]] std::uint8_t port(std::size_t rail) const { return rails_[rail].port; }
+  /// Returns the GID table of the port. Addresses of loopback belong to the first rail.
   [[nodiscard]] std::vector<ibv_gid> gids(std::size_t size, std::size_t rail = 0) const;
   /// Returns the GIDs of all addresses of this host, even if a device's GID table holds fewer.
   [[nodiscard]] std::span<const ibv_gid> own_gids() const { return own_gids_; }
   /// Returns the node GUID of the device. All devices of all hosts have different GUIDs.
   [[nodiscard]] wire::Guid guid(std::size_t rail = 0) const { return rails_[rail].guid; }
   /// Returns the configuration of the device: that of a simulated device whose links may lose
-  /// packets, with a processing time of zero.
+  /// packets, with a processing time of zero. `rail`: that of port 1.
   [[nodiscard]] verbs::soft::HcaConfig device(std::uint8_t link_layer, std::size_t rail = 0) const;
   /// Returns the rail that has the address of a GID. Nothing: it is no address of this host.
   [[nodiscard]] std::optional<std::size_t> rail_of(const ibv_gid& gid) const;
@@ -119,6 +122,7 @@ class Outside final : public soft::Network {
 
   struct Interface {
     std::string device;
+    std::uint8_t port = 1;
     std::vector<soft::Prefix> prefixes;
     std::vector<soft::Address> addresses;  ///< with those that no prefix has
     soft::LinkNumber link{};

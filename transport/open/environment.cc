@@ -1,9 +1,13 @@
 #include "transport/open/environment.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <sstream>
+#include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
@@ -18,11 +22,31 @@ OpenError refused(const std::string& sentence) {
   return {verbs::errno_code(EINVAL), sentence};
 }
 
-/// "mlx5_0=10.0.0.1/24,fe80::1/64"; the name of the device may be missing.
-boost::system::result<fabric::Rail, OpenError> rail_of(const std::string& text) {
+/// Takes "mlx5_0" or "mlx5_0/2". False: the port is not the one behind that of the last rail.
+bool take_device(std::string_view text, const std::vector<fabric::Rail>& before,
+                 fabric::Rail& rail) {
+  const std::size_t slash = text.find('/');
+  rail.device = text.substr(0, slash);
+  if (slash == std::string_view::npos) return true;
+  const std::string_view number = text.substr(slash + 1);
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), rail.port);
+  if (error != std::errc{} || end != number.data() + number.size() || rail.port < 2) return false;
+  return !before.empty() && before.back().device == rail.device &&
+         before.back().port + 1 == rail.port;
+}
+
+/// "mlx5_0=10.0.0.1/24,fe80::1/64"; the name of the device may be missing. "mlx5_0/2=10.0.1.1/24"
+/// is the next port of the same device.
+boost::system::result<fabric::Rail, OpenError> rail_of(const std::string& text,
+                                                       const std::vector<fabric::Rail>& before) {
   fabric::Rail rail;
   const std::size_t equals = text.find('=');
-  if (equals != std::string::npos) rail.device = text.substr(0, equals);
+  if (equals != std::string::npos && !take_device(text.substr(0, equals), before, rail)) {
+    return refused("ANYRDMA_ADDRESSES has the port '" + text.substr(0, equals) +
+                   "'. Give the ports of a device one after the other, the first one without a "
+                   "number.");
+  }
   std::istringstream own(equals == std::string::npos ? text : text.substr(equals + 1));
   for (std::string word; std::getline(own, word, ',');) {
     const auto prefix = soft::Prefix::parse(word);
@@ -59,13 +83,23 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   }
   std::istringstream interfaces(environment("ANYRDMA_ADDRESSES"));
   for (std::string interface; std::getline(interfaces, interface, ';');) {
-    auto rail = rail_of(interface);
+    auto rail = rail_of(interface, options.fabric.rails);
     if (!rail) return rail.error();
     options.fabric.rails.push_back(std::move(*rail));
     if (options.fabric.rails.size() > fabric::kRailsMax) {
       return refused("ANYRDMA_ADDRESSES has more than " + std::to_string(fabric::kRailsMax) +
                      " interfaces. Give fewer.");
     }
+  }
+  std::istringstream lids(environment("ANYRDMA_LIDS"));
+  for (std::string lid; std::getline(lids, lid, ',');) {
+    const auto port = soft::Prefix::parse(lid);
+    if (!port) {
+      return refused("ANYRDMA_LIDS has '" + lid +
+                     "'. Give the addresses of the ports with the LIDs 1, 2, 3 ..., separated by "
+                     "commas.");
+    }
+    options.fabric.lids.push_back(port->address.gid());
   }
   const std::string link = environment("ANYRDMA_LINK_LAYER", "ethernet");
   if (link == "infiniband") {

@@ -266,11 +266,11 @@ std::optional<soft::Admission::NoRoute> OverseenOpened::on_routing(
 }
 
 /// What has happened to the host's devices before the process opened them.
-void catch_up(Transport& transport, Breakable& breakable, std::size_t devices,
+void catch_up(Transport& transport, Breakable& breakable, std::size_t rails,
               std::uint32_t changes) {
   for (std::uint32_t i = 0; i < changes; ++i) {
     Question question{.kind = Kind::kChange, .id = i};
-    if (!ask_world(question) || question.change.device >= devices) return;
+    if (!ask_world(question) || question.change.device >= rails) return;
     ibv_gid address{};
     std::ranges::copy(question.change.address, address.raw);
     const soft::DeviceChange change{
@@ -297,10 +297,10 @@ OpenResult with_oversight(std::unique_ptr<Opened> below, Breakable& breakable,
                                                           ? "The host's devices were removed."
                                                           : "The host's device was removed."};
   }
-  catch_up(below->transport(), breakable, watchable.devices(), device.changes);
+  catch_up(below->transport(), breakable, watchable.rails(), device.changes);
   {
     const verbs::CriticalSection section(below->transport().runtime());
-    for (std::size_t i = 0; i < watchable.devices(); ++i) {
+    for (std::size_t i = 0; i < watchable.rails(); ++i) {
       if ((device.removed >> i & 1) != 0) (void)breakable.remove_device(i).has_value();
       if ((device.ports_down >> i & 1) != 0) (void)breakable.set_port(i, false).has_value();
     }

@@ -46,17 +46,17 @@ template <class Station>
 class OpenedStation final : public OpenedAs<Station>, public Breakable, public Watchable {
  public:
   using OpenedAs<Station>::OpenedAs;
-  verbs::Result<void> remove_device(std::size_t device) override {
-    return this->host().remove_device(device);
+  verbs::Result<void> remove_device(std::size_t rail) override {
+    return this->host().remove_device(rail);
   }
-  verbs::Result<void> set_port(std::size_t device, bool active) override {
-    return this->host().set_port(device, active);
+  verbs::Result<void> set_port(std::size_t rail, bool active) override {
+    return this->host().set_port(rail, active);
   }
-  verbs::Result<void> raise_event(std::size_t device, ibv_event_type event) override {
-    return this->host().raise_event(device, event);
+  verbs::Result<void> raise_event(std::size_t rail, ibv_event_type event) override {
+    return this->host().raise_event(rail, event);
   }
-  void apply(const soft::DeviceChange& change, std::size_t device) override {
-    this->host().apply(change, device);
+  void apply(const soft::DeviceChange& change, std::size_t rail) override {
+    this->host().apply(change, rail);
   }
   void set_admission(soft::Admission* admission) override { this->host().set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { this->host().set_call_gate(gate); }
@@ -65,6 +65,7 @@ class OpenedStation final : public OpenedAs<Station>, public Breakable, public W
     this->host().set_packet_watch(watch);
   }
   [[nodiscard]] std::size_t devices() const override { return this->host().devices(); }
+  [[nodiscard]] std::size_t rails() const override { return this->host().rails(); }
   void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) override {
     this->host().set_work_observer(device, observer);
   }

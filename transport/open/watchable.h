@@ -17,6 +17,8 @@ class Watchable {
   virtual void set_packet_watch(station::PacketWatch* watch) = 0;
   /// The number of devices.
   [[nodiscard]] virtual std::size_t devices() const = 0;
+  /// The number of ports of all devices.
+  [[nodiscard]] virtual std::size_t rails() const = 0;
   virtual void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) = 0;
   virtual void set_ownership_sink(verbs::soft::OwnershipSink* sink) = 0;
 };

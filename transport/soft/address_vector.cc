@@ -4,11 +4,10 @@
 
 namespace anyrdma::transport::soft {
 
-ibv_ah_attr address_vector(const ibcm::Path& path, int gid_index) {
-  constexpr std::uint8_t kOnlyPort = 1;
+ibv_ah_attr address_vector(const ibcm::Path& path, int gid_index, std::uint8_t port) {
   ibv_ah_attr vector{};
   vector.is_global = 1;
-  vector.port_num = kOnlyPort;
+  vector.port_num = port;
   std::memcpy(vector.grh.dgid.raw, path.destination.data(), path.destination.size());
   vector.grh.sgid_index = static_cast<std::uint8_t>(gid_index);
   vector.grh.hop_limit = path.hop_limit;

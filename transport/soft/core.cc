@@ -22,6 +22,7 @@ void erase(std::vector<SoftEndpoint*>& listeners, SoftEndpoint& listener) {
 }  // namespace
 
 ibv_context* Device::context_of(const void* process) const {
+  if (first_port != nullptr) return first_port->context_of(process);
   for (const auto& [owner, own] : own_contexts) {
     if (owner == process) return own;
   }
@@ -29,7 +30,7 @@ ibv_context* Device::context_of(const void* process) const {
 }
 
 int Device::index_of(std::span<const std::uint8_t, 16> gid) const {
-  const std::span<const ibv_gid> table = hca.gids();
+  const std::span<const ibv_gid> table = hca.gids_of(port);
   if (gid[0] == 0 && std::ranges::all_of(gid, [](std::uint8_t byte) { return byte == 0; })) {
     return -1;  // what an empty place of the table holds
   }
@@ -41,7 +42,7 @@ int Device::index_of(std::span<const std::uint8_t, 16> gid) const {
 
 const ibv_gid* Device::first_gid(sa_family_t family) const {
   const ibv_gid* first = nullptr;
-  for (const ibv_gid& gid : hca.gids()) {
+  for (const ibv_gid& gid : hca.gids_of(port)) {
     if (is_empty(gid)) continue;
     if (Address::from_gid(gid).family == family) return &gid;
     if (first == nullptr) first = &gid;
@@ -87,7 +88,7 @@ Device* Core::device_on(int interface) const {
 
 Device* Core::loopback_device() const {
   for (const auto& device : devices) {
-    if (device->hca.port_state() == IBV_PORT_ACTIVE) return device.get();
+    if (device->hca.state_of(device->port) == IBV_PORT_ACTIVE) return device.get();
   }
   return devices.empty() ? nullptr : devices.front().get();
 }

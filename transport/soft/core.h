@@ -33,11 +33,13 @@ using AttachedHook = intrusive::list_base_hook<intrusive::tag<AttachedTag>,
 using AttachedHooks = intrusive::list<AttachedHook, intrusive::base_hook<AttachedHook>,
                                       intrusive::constant_time_size<false>>;
 
-/// One software HCA with its CM agent.
+/// One port of a software HCA with its CM agent.
 struct Device {
   verbs::soft::Hca& hca;
   ibv_context* context;  ///< open as long as the transport exists, because applications use it
   int interface;
+  std::uint8_t port;
+  const Device* first_port;  ///< port 1 of the HCA, which has the contexts; null: this is port 1
   std::unique_ptr<ibcm::Agent> agent;
   boost::unordered_flat_map<std::uint32_t, SoftEndpoint*> connections;  ///< by local comm id
   AttachedHooks attached;

@@ -131,13 +131,14 @@ bool SoftTransportImpl::left_behind() const {
 }
 
 bool SoftTransportImpl::take_mads(Device& device, Instant now) {
+  if (device.first_port != nullptr) return false;  // those of all ports are taken with port 1
   bool any = false;
   while (const auto mad = device.hca.next_mad()) {
     any = true;
     const ibcm::Path path = path_of(mad->from);
-    if (receive(device, now, path, mad->mad)) continue;
-    waiting_.add({.device = &device, .path = path, .until = now + WaitingRoom::kPatience},
-                 mad->mad);
+    Device& port = port_with(device, path.source);
+    if (receive(port, now, path, mad->mad)) continue;
+    waiting_.add({.device = &port, .path = path, .until = now + WaitingRoom::kPatience}, mad->mad);
   }
   return any;
 }

@@ -11,8 +11,6 @@
 namespace anyrdma::transport::soft {
 namespace {
 
-constexpr std::uint8_t kOnlyPort = 1;
-
 wire::Psn draw_psn(verbs::Random& random) {
   return wire::Psn(static_cast<std::uint32_t>(random.next()));
 }
@@ -182,7 +180,7 @@ Binding SoftEndpoint::binding() const {
   binding.addr.dst_storage.ss_family = source_.family;
   if (device_ == nullptr) return binding;
   binding.verbs = device_->context_of(process_);
-  binding.port_num = kOnlyPort;
+  binding.port_num = device_->port;
   rdma_ib_addr& ib = binding.addr.addr.ibaddr;
   std::memcpy(ib.sgid.raw, path_.source.data(), path_.source.size());
   std::memcpy(ib.dgid.raw, path_.destination.data(), path_.destination.size());

@@ -61,7 +61,7 @@ void SoftEndpoint::on_resolved(const ibcm::SidrRepParameters& reply) {
     const int gid_index = device_->index_of(path_.source);
     if (gid_index >= 0 && agree_on_qkey(reply.qkey)) {
       event.type = RDMA_CM_EVENT_ESTABLISHED;
-      peer.ah_attr = address_vector(path_, gid_index);
+      peer.ah_attr = address_vector(path_, gid_index, device_->port);
       peer.qp_num = wire::value(reply.qpn);
       peer.qkey = reply.qkey;
     } else {

@@ -53,7 +53,7 @@ Result<void> SoftEndpoint::join_multicast(const sockaddr& group, MembershipId me
   const int gid_index = device_->index_of(path.source);
   if (gid_index >= 0) {
     member.joined = true;
-    member.group.ah_attr = address_vector(path, gid_index);
+    member.group.ah_attr = address_vector(path, gid_index, device_->port);
     member.group.qp_num = kMulticastQpn;
     member.group.qkey = datagram_->qkey;
   }

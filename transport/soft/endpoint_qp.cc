@@ -8,8 +8,6 @@
 namespace anyrdma::transport::soft {
 namespace {
 
-constexpr std::uint8_t kOnlyPort = 1;
-
 /// What the CM id's state lets a QP be moved to (kernel: cm_init_qp_init_attr and its siblings).
 enum class Reach : std::uint8_t { kNothing, kInit, kReadyToSend };
 
@@ -40,11 +38,11 @@ Reach reach_of(ibcm::State state) {
 
 /// For an id that has no connection yet, or never will: the same, whatever state was asked for
 /// (kernel: cma_ib_init_qp_attr).
-QpTransition initial(ibv_qp_state state, const Datagram* datagram) {
+QpTransition initial(ibv_qp_state state, const Datagram* datagram, std::uint8_t port) {
   QpTransition step;
   step.attr.qp_state = state;
   step.attr.pkey_index = 0;
-  step.attr.port_num = kOnlyPort;
+  step.attr.port_num = port;
   step.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
   if (datagram != nullptr) {
     step.attr.qkey = datagram->qkey;
@@ -56,11 +54,11 @@ QpTransition initial(ibv_qp_state state, const Datagram* datagram) {
   return step;
 }
 
-QpTransition to_init(const ibcm::ConnectionInfo& info) {
+QpTransition to_init(const ibcm::ConnectionInfo& info, std::uint8_t port) {
   QpTransition step;
   step.attr.qp_state = IBV_QPS_INIT;
   step.attr.pkey_index = 0;
-  step.attr.port_num = kOnlyPort;
+  step.attr.port_num = port;
   step.attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
   if (info.responder_resources != 0) {
     step.attr.qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
@@ -69,11 +67,11 @@ QpTransition to_init(const ibcm::ConnectionInfo& info) {
   return step;
 }
 
-QpTransition to_rtr(const ibcm::ConnectionInfo& info, int gid_index, wire::Psn own_psn,
+QpTransition to_rtr(const ibcm::ConnectionInfo& info, const ibv_ah_attr& peer, wire::Psn own_psn,
                     ibv_qp_type type) {
   QpTransition step;
   step.attr.qp_state = IBV_QPS_RTR;
-  step.attr.ah_attr = address_vector(info.path, gid_index);
+  step.attr.ah_attr = peer;
   step.attr.path_mtu = static_cast<ibv_mtu>(info.path_mtu);
   step.attr.dest_qp_num = wire::value(info.remote_qpn);
   step.attr.rq_psn = own_psn.value();
@@ -103,16 +101,17 @@ QpTransition to_rts(const ibcm::ConnectionInfo& info, std::uint8_t ack_timeout, 
 
 Result<QpTransition> SoftEndpoint::qp_transition(ibv_qp_state state) {
   if (Result<void> legal = admits(Call::kInitQpAttr); !legal) return legal.error();
+  const std::uint8_t port = device_ != nullptr ? device_->port : std::uint8_t{1};
   if (datagram_) {
     if (Result<void> chosen = choose_qkey(); !chosen) return chosen.error();
-    return initial(state, datagram_.get());
+    return initial(state, datagram_.get(), port);
   }
   if (listens_on_device()) return verbs::errno_code(EINVAL);  // cm.c has nothing for LISTEN
-  if (!comm_id_) return initial(state, nullptr);
+  if (!comm_id_) return initial(state, nullptr, port);
   const std::optional<ibcm::ConnectionInfo> info = device_->agent->info(*comm_id_);
   const Reach reach = info ? reach_of(info->state) : Reach::kNothing;
   if (reach == Reach::kNothing) return verbs::errno_code(EINVAL);
-  if (state == IBV_QPS_INIT) return to_init(*info);
+  if (state == IBV_QPS_INIT) return to_init(*info, port);
   if (reach != Reach::kReadyToSend) return verbs::errno_code(EINVAL);
   if (state == IBV_QPS_RTS) {
     return to_rts(*info, ack_timeout_.value_or(info->ack_timeout), type_);
@@ -120,7 +119,7 @@ Result<QpTransition> SoftEndpoint::qp_transition(ibv_qp_state state) {
   if (state != IBV_QPS_RTR) return verbs::errno_code(EINVAL);
   const int gid_index = device_->index_of(info->path.source);
   if (gid_index < 0) return verbs::errno_code(EINVAL);
-  return to_rtr(*info, gid_index, psn_, type_);
+  return to_rtr(*info, address_vector(info->path, gid_index, port), psn_, type_);
 }
 
 }  // namespace anyrdma::transport::soft

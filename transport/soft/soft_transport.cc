@@ -35,7 +35,10 @@ SoftTransportImpl::~SoftTransportImpl() {
   // Endpoints that are left go on pointing here: see endpoints(). EBUSY: the application left
   // objects behind; they go with their HCA.
   for (const auto* devices : {&core_.devices, &core_.removed}) {
-    for (const auto& device : *devices) (void)device->hca.close_device(device->context).has_value();
+    for (const auto& device : *devices) {
+      if (device->first_port != nullptr) continue;
+      (void)device->hca.close_device(device->context).has_value();
+    }
   }
 }
 
@@ -64,51 +67,87 @@ Result<std::unique_ptr<Endpoint>> SoftTransportImpl::create_endpoint(rdma_port_s
   return std::unique_ptr<Endpoint>(std::make_unique<SoftEndpoint>(core_, space, type, handler));
 }
 
-Result<void> SoftTransportImpl::check_free(const verbs::soft::Hca& hca, int interface) const {
-  if (core_.device_on(interface) != nullptr) return verbs::errno_code(EEXIST);
+Device* SoftTransportImpl::find(const verbs::soft::Hca& hca, std::uint8_t port) const {
   for (const auto& device : core_.devices) {
-    if (&device->hca == &hca) return verbs::errno_code(EEXIST);
+    if (&device->hca == &hca && device->port == port) return device.get();
   }
+  return nullptr;
+}
+
+Result<void> SoftTransportImpl::check_free(const verbs::soft::Hca& hca, std::uint8_t port,
+                                           int interface) const {
+  const bool taken = core_.device_on(interface) != nullptr || find(hca, port) != nullptr;
+  if (taken) return verbs::errno_code(EEXIST);
   return {};
 }
 
+void SoftTransportImpl::start(std::unique_ptr<Device> port) {
+  port->agent =
+      ibcm::Agent::create(agent_config(core_.config, port->hca), core_.random, &core_.runtime);
+  for (SoftEndpoint* listener : core_.listeners.wildcards())
+    port->agent->listen(listener->own_service());
+  core_.devices.push_back(std::move(port));
+}
+
 Result<void> SoftTransportImpl::add_device(verbs::soft::Hca& hca, int interface) {
+  constexpr std::uint8_t kFirstPort = 1;
   {
     verbs::CriticalSection section(core_.runtime);
-    if (Result<void> free = check_free(hca, interface); !free) return free;
+    if (Result<void> free = check_free(hca, kFirstPort, interface); !free) return free;
   }
   const Result<ibv_context*> context = hca.open_device(hca.device());
   if (!context) return context.error();
-  auto added = std::make_unique<Device>(Device{hca, *context, interface, nullptr, {}, {}});
+  auto added = std::make_unique<Device>(
+      Device{hca, *context, interface, kFirstPort, nullptr, nullptr, {}, {}});
   for (const void* process : processes_) {
     if (Result<void> opened = open_for(*added, process); !opened) return opened.error();
   }
   verbs::CriticalSection section(core_.runtime);
-  auto agent = ibcm::Agent::create(agent_config(core_.config, hca), core_.random, &core_.runtime);
-  for (SoftEndpoint* listener : core_.listeners.wildcards()) agent->listen(listener->own_service());
-  added->agent = std::move(agent);
-  core_.devices.push_back(std::move(added));
+  start(std::move(added));
   present_.push_back(hca.device());
   return {};
 }
 
+Result<void> SoftTransportImpl::add_port(verbs::soft::Hca& hca, std::uint8_t port, int interface) {
+  verbs::CriticalSection section(core_.runtime);
+  const Device* const first = find(hca, 1);
+  if (first == nullptr || port < 2 || port > hca.config().ports) return verbs::errno_code(ENODEV);
+  if (Result<void> free = check_free(hca, port, interface); !free) return free;
+  start(std::make_unique<Device>(
+      Device{hca, first->context, interface, port, first, nullptr, {}, {}}));
+  return {};
+}
+
 void SoftTransportImpl::remove_device(verbs::soft::Hca& hca) {
-  const auto at = std::find_if(core_.devices.begin(), core_.devices.end(),
-                               [&hca](const auto& device) { return &device->hca == &hca; });
-  CM_ASSERT(at != core_.devices.end());
-  Device& device = **at;
-  while (!device.attached.empty()) {
-    static_cast<SoftEndpoint&>(device.attached.front()).on_device_removed();
+  CM_ASSERT(find(hca, 1) != nullptr);
+  for (std::uint8_t port = 1; port <= hca.config().ports; ++port) {
+    if (Device* const present = find(hca, port); present != nullptr) remove_port(*present);
+  }
+  std::erase(present_, hca.device());
+}
+
+void SoftTransportImpl::remove_port(Device& port) {
+  while (!port.attached.empty()) {
+    static_cast<SoftEndpoint&>(port.attached.front()).on_device_removed();
   }
   // No endpoint is left for the agent's events; its last messages are still sent.
-  for (; const ibcm::Action* action = device.agent->next_action(); device.agent->pop_action()) {
-    if (const auto* message = std::get_if<ibcm::SendMad>(action)) send(device, *message);
+  for (; const ibcm::Action* action = port.agent->next_action(); port.agent->pop_action()) {
+    if (const auto* message = std::get_if<ibcm::SendMad>(action)) send(port, *message);
   }
-  waiting_.forget(device);
-  device.agent.reset();
-  std::erase(present_, hca.device());
+  waiting_.forget(port);
+  port.agent.reset();
+  const auto at =
+      std::ranges::find_if(core_.devices, [&](const auto& each) { return each.get() == &port; });
   core_.removed.push_back(std::move(*at));
   core_.devices.erase(at);
+}
+
+Device& SoftTransportImpl::port_with(Device& device, std::span<const std::uint8_t, 16> gid) const {
+  if (device.hca.config().ports == 1) return device;
+  for (const auto& each : core_.devices) {
+    if (&each->hca == &device.hca && each->index_of(gid) >= 0) return *each;
+  }
+  return device;
 }
 
 Result<void> SoftTransportImpl::open_for(Device& device, const void* process) {
@@ -122,6 +161,7 @@ Result<void> SoftTransportImpl::open_for(Device& device, const void* process) {
 Result<void> SoftTransportImpl::begin_process(const void* process) {
   processes_.push_back(process);
   for (const auto& device : core_.devices) {
+    if (device->first_port != nullptr) continue;
     if (Result<void> opened = open_for(*device, process); !opened) return opened;
   }
   return {};

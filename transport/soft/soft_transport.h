@@ -26,6 +26,8 @@ class SoftTransportImpl final : public SoftTransport {
       rdma_port_space space, ibv_qp_type type, EndpointHandler& handler) override;
 
   [[nodiscard]] Result<void> add_device(verbs::soft::Hca& hca, int interface) override;
+  [[nodiscard]] Result<void> add_port(verbs::soft::Hca& hca, std::uint8_t port,
+                                      int interface) override;
   void remove_device(verbs::soft::Hca& hca) override;
   [[nodiscard]] Result<void> begin_process(const void* process) override;
   void end_process(const void* process) override;
@@ -46,7 +48,15 @@ class SoftTransportImpl final : public SoftTransport {
 
  private:
   [[nodiscard]] Device& known(const ibv_device* device);
-  [[nodiscard]] Result<void> check_free(const verbs::soft::Hca& hca, int interface) const;
+  /// Returns the port of an HCA; null: it was not added, or was removed.
+  [[nodiscard]] Device* find(const verbs::soft::Hca& hca, std::uint8_t port) const;
+  [[nodiscard]] Result<void> check_free(const verbs::soft::Hca& hca, std::uint8_t port,
+                                        int interface) const;
+  /// Makes the CM agent of a port, which listens for the wildcard listeners.
+  void start(std::unique_ptr<Device> port);
+  void remove_port(Device& port);
+  /// Returns the port of the device that has the GID.
+  [[nodiscard]] Device& port_with(Device& device, std::span<const std::uint8_t, 16> gid) const;
   /// The next functions return whether there was anything to do.
   bool admit_waiting(Instant now);
   bool take_mads(Device& device, Instant now);

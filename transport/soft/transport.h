@@ -104,11 +104,16 @@ class SoftTransport : public Transport {
 
   // --- devices ----------------------------------------------------------------------------------
 
-  /// Adds a device. Its only port is carried by the interface with that index. The device's GIDs
+  /// Adds a device. Its port 1 is carried by the interface with that index. The device's GIDs
   /// may be set before or after. Wildcard listeners listen on the device from now on. Call it
   /// OUTSIDE the critical section (verbs::Runtime::enter), because it opens the device. Errors:
   /// those of open_device; EEXIST: the HCA or the interface is in use.
   [[nodiscard]] virtual Result<void> add_device(verbs::soft::Hca& hca, int interface) = 0;
+  /// Adds port `port` of a device that was added before, 2 or higher. Call it OUTSIDE the critical
+  /// section (verbs::Runtime::enter). EEXIST: the port or the interface is in use; ENODEV: no such
+  /// device or port.
+  [[nodiscard]] virtual Result<void> add_port(verbs::soft::Hca& hca, std::uint8_t port,
+                                              int interface) = 0;
   /// Call when a device is about to be removed. Every endpoint on the device gets DEVICE_REMOVAL
   /// (cma_remove_one), and is then ended as if it were destroyed. Established endpoints send one
   /// DREQ, which hca.next_packet() returns afterwards. Wildcard listeners stay. After the driver

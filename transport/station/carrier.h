@@ -4,13 +4,21 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
+#include "verbs/soft/hca.h"
 #include "verbs/soft/packet.h"
 #include "verbs/time.h"
 #include "verbs/wire/ids.h"
 
 namespace anyrdma::transport::station {
+
+/// A port of a device of this process, with the network interface that carries it.
+struct Rail {
+  verbs::soft::Hca* hca = nullptr;
+  std::uint8_t port = 1;
+};
 
 /// Carries packets to and from other processes. All functions are called inside the critical
 /// section (verbs::Runtime::enter), with thread cancellation disabled. No function blocks except
@@ -38,9 +46,9 @@ class Carrier {
   virtual void send(verbs::soft::PacketPtr packet) = 0;
   /// Whether send() would deliver the packet only to this process, through on_own_packet().
   [[nodiscard]] virtual bool is_own(const verbs::soft::Packet& packet) const = 0;
-  /// Returns the number of the device, from 0, that receives the packet. Call it with a packet that
+  /// Returns the number of the rail, from 0, that receives the packet. Call it with a packet that
   /// the carrier has passed to its receiver.
-  [[nodiscard]] virtual std::size_t device_of(const verbs::soft::Packet& /*packet*/) const {
+  [[nodiscard]] virtual std::size_t rail_of(const verbs::soft::Packet& /*packet*/) const {
     return 0;
   }
   /// Fills in the fields of the packet's headers that the peer will see, and the ICRC.

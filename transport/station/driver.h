@@ -2,6 +2,7 @@
 // clock, the lock, and the flow of packets between HCA, transport and packet carrier.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -85,7 +86,8 @@ class Driver final : public verbs::Runtime,
   [[nodiscard]] Carrier::Receiver& receiver() { return *this; }
   /// The objects that the driver drives. They must exist until detach().
   struct Parts {
-    std::vector<verbs::soft::Hca*> hcas{};  ///< by the numbers of Carrier::device_of
+    std::vector<verbs::soft::Hca*> hcas{};
+    std::vector<Rail> rails{};  ///< by the numbers of Carrier::rail_of
     soft::SoftTransport* transport = nullptr;
     Carrier* carrier = nullptr;
     Carrier::Receiver* arrivals =
@@ -97,14 +99,18 @@ class Driver final : public verbs::Runtime,
     parts_.carrier = &carrier;
     parts_.arrivals = &arrivals;
   }
-  /// Drives another HCA in the place of the one with that number, inside the critical section.
-  void replace(std::size_t device, verbs::soft::Hca& hca) {
-    if (device < parts_.hcas.size()) parts_.hcas[device] = &hca;
+  /// Drives another HCA in the place of `old`, inside the critical section.
+  void replace(const verbs::soft::Hca& old, verbs::soft::Hca& hca) {
+    std::ranges::replace(parts_.hcas, &old, &hca);
+    for (Rail& rail : parts_.rails) {
+      if (rail.hca == &old) rail.hca = &hca;
+    }
   }
   /// Passes a packet to the HCA that it is for. Precondition: is_attached().
   void deliver(verbs::Instant now, verbs::soft::PacketPtr packet) {
-    verbs::soft::Hca& hca = receiver_of(*packet);
-    hca.on_packet(now, std::move(packet));
+    const Rail rail = receiver_of(*packet);
+    packet->port = rail.port;
+    rail.hca->on_packet(now, std::move(packet));
   }
   /// Whether the driver has objects to drive: false before attach() and after retire().
   [[nodiscard]] bool is_attached() const { return parts_.carrier != nullptr; }
@@ -133,9 +139,9 @@ class Driver final : public verbs::Runtime,
   /// An application that waits for completion events polls only a few times for each event.
   static constexpr unsigned kPollsUntilAwake = 64;
 
-  [[nodiscard]] verbs::soft::Hca& receiver_of(const verbs::soft::Packet& packet) const {
-    if (parts_.hcas.size() == 1 || parts_.carrier == nullptr) return *parts_.hcas.front();
-    return *parts_.hcas[parts_.carrier->device_of(packet)];
+  [[nodiscard]] Rail receiver_of(const verbs::soft::Packet& packet) const {
+    if (parts_.rails.size() == 1 || parts_.carrier == nullptr) return parts_.rails.front();
+    return parts_.rails[parts_.carrier->rail_of(packet)];
   }
   /// Whether there is nothing to drive.
   [[nodiscard]] bool idle() const { return parts_.hcas.empty() || parts_.transport == nullptr; }

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "transport/realtime/guarded_access.h"
+#include "verbs/assert.h"
 
 namespace anyrdma::transport::station {
 namespace {
@@ -22,10 +24,10 @@ bool may_bind_low_ports() {
   return (data[0].effective & (1u << CAP_NET_BIND_SERVICE)) != 0;
 }
 
-/// For a device whose table is empty. Call it inside the critical section.
-void fill_gids(verbs::soft::Hca& hca, std::span<const ibv_gid> gids) {
+/// For a port whose table is empty. Call it inside the critical section.
+void fill_gids(verbs::soft::Hca& hca, std::uint8_t port, std::span<const ibv_gid> gids) {
   std::uint32_t index = 0;
-  for (const ibv_gid& gid : gids) hca.set_gid(index++, gid);
+  for (const ibv_gid& gid : gids) hca.set_port_gid(port, index++, gid);
 }
 
 }  // namespace
@@ -47,16 +49,28 @@ verbs::Result<void> Engine::build(std::span<const EngineDevice> devices, soft::N
                                   soft::PortTable& ports, const soft::SoftTransportConfig& config) {
   transport_ = soft::SoftTransport::create(driver_, random_, network, ports, config);
   for (const EngineDevice& device : devices) {
-    verbs::soft::Hca& hca = *hcas_.emplace_back(make_hca(device.config));
-    present_.push_back(&hca);
-    states_.push_back({.interface = device.interface});
-    {
-      const verbs::CriticalSection section(driver_);
-      fill_gids(hca, device.gids);
-    }
-    if (auto added = transport_->add_device(hca, device.interface); !added) return added;
+    if (auto added = add(device); !added) return added;
   }
   return {};
+}
+
+verbs::Result<void> Engine::add(const EngineDevice& device) {
+  CM_ASSERT(!device.ports.empty());
+  verbs::soft::HcaConfig config = device.config;
+  config.ports = static_cast<std::uint8_t>(device.ports.size());
+  verbs::soft::Hca& hca = *hcas_.emplace_back(make_hca(config));
+  present_.push_back(&hca);
+  states_.emplace_back();
+  std::uint8_t number = 0;
+  for (const EnginePort& port : device.ports) {
+    rails_.push_back({&hca, ++number});
+    interfaces_.push_back(port.interface);
+    {
+      const verbs::CriticalSection section(driver_);
+      fill_gids(hca, number, port.gids);
+    }
+  }
+  return connect(hca);
 }
 
 std::unique_ptr<verbs::soft::Hca> Engine::make_hca(const verbs::soft::HcaConfig& config) {
@@ -71,7 +85,10 @@ verbs::Result<void> Engine::start(std::unique_ptr<Carrier> carrier) {
   carrier_ = std::move(carrier);
   {
     const verbs::CriticalSection section(driver_);
-    driver_.attach({.hcas = present_, .transport = transport_.get(), .carrier = carrier_.get()});
+    driver_.attach({.hcas = present_,
+                    .rails = rails_,
+                    .transport = transport_.get(),
+                    .carrier = carrier_.get()});
   }
   if (verbs::Result<void> started = driver_.start(); !started) return started;
   realtime::remember(*this);
@@ -88,25 +105,32 @@ Engine::~Engine() {
   driver_.detach();
 }
 
-verbs::Result<void> Engine::remove_device(std::size_t device) {
-  if (states_[device].removed) return verbs::errno_code(ENODEV);
-  states_[device].removed = true;
-  transport_->remove_device(*hcas_[device]);
+std::size_t Engine::device_of(std::size_t rail) const {
+  return static_cast<std::size_t>(std::ranges::find(present_, rails_[rail].hca) - present_.begin());
+}
+
+verbs::Result<void> Engine::remove_device(std::size_t rail) {
+  verbs::soft::Hca& hca = *rails_[rail].hca;
+  State& state = states_[device_of(rail)];
+  if (state.removed) return verbs::errno_code(ENODEV);
+  state.removed = true;
+  transport_->remove_device(hca);
   driver_.settle();  // the device's last words are on their way before it goes
-  hcas_[device]->remove();
+  hca.remove();
   driver_.call_driver();
   return {};
 }
 
 verbs::Result<void> Engine::return_device(Return device) {
-  if (!states_[device.device].removed) return verbs::errno_code(ENODEV);
+  if (!states_[device_of(device.rail)].removed) return verbs::errno_code(ENODEV);
   driver_.call_outside([this, device = std::move(device)] { plug(device); });
   return {};
 }
 
 void Engine::plug(const Return& device) {
-  const std::size_t number = device.device;
-  verbs::soft::HcaConfig config = hcas_[number]->config();
+  verbs::soft::Hca& old = *rails_[device.rail].hca;
+  const std::size_t number = device_of(device.rail);
+  verbs::soft::HcaConfig config = old.config();
   if (device.new_guid) config.node_guid = wire::Guid{value(config.node_guid) + 1};
   // Queue pairs of the removed device still exist: a reader of the recording tells them apart by
   // their numbers.
@@ -118,15 +142,19 @@ void Engine::plug(const Return& device) {
   device.equip(*hca);
   {
     const verbs::CriticalSection section(driver_);
-    fill_gids(*hca, device.gids());
+    for (std::size_t rail = 0; rail < rails_.size(); ++rail) {
+      if (rails_[rail].hca != &old) continue;
+      rails_[rail].hca = hca.get();
+      fill_gids(*hca, rails_[rail].port, device.gids(rail));
+    }
     hca->set_observer(states_[number].observer);
     hca->set_ownership_sink(ownership_sink_);
     present_[number] = hca.get();
-    driver_.replace(number, *hca);
+    driver_.replace(old, *hca);
     replaced_.push_back(std::exchange(hcas_[number], std::move(hca)));
   }
   // Fails only if the process has no descriptors left: then it sees no device.
-  const bool added = transport_->add_device(*hcas_[number], states_[number].interface).has_value();
+  const bool added = connect(*hcas_[number]).has_value();
   hcas_[number]->set_call_gate(gate_);
   const verbs::CriticalSection section(driver_);
   states_[number].removed = !added;
@@ -134,18 +162,31 @@ void Engine::plug(const Return& device) {
   driver_.call_driver();
 }
 
-verbs::Result<void> Engine::set_port(std::size_t device, bool active) {
+verbs::Result<void> Engine::connect(verbs::soft::Hca& hca) {
+  for (std::size_t i = 0; i < rails_.size(); ++i) {
+    const auto [own, port] = rails_[i];
+    if (own != &hca) continue;
+    auto added = port == 1 ? transport_->add_device(hca, interfaces_[i])
+                           : transport_->add_port(hca, port, interfaces_[i]);
+    if (!added) return added;
+  }
+  return {};
+}
+
+verbs::Result<void> Engine::set_port(std::size_t rail, bool active) {
+  const auto [hca, port] = rails_[rail];
   const ibv_port_state state = active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
-  if (states_[device].removed) return verbs::errno_code(ENODEV);
-  if (hcas_[device]->port_state() == state) return verbs::errno_code(EALREADY);
-  hcas_[device]->set_port_state(state);
+  if (states_[device_of(rail)].removed) return verbs::errno_code(ENODEV);
+  if (hca->state_of(port) == state) return verbs::errno_code(EALREADY);
+  hca->set_state_of(port, state);
   driver_.call_driver();
   return {};
 }
 
-verbs::Result<void> Engine::raise_event(std::size_t device, ibv_event_type event) {
-  if (states_[device].removed) return verbs::errno_code(ENODEV);
-  hcas_[device]->raise_event(event);
+verbs::Result<void> Engine::raise_event(std::size_t rail, ibv_event_type event) {
+  const auto [hca, port] = rails_[rail];
+  if (states_[device_of(rail)].removed) return verbs::errno_code(ENODEV);
+  hca->raise_event_of(port, event);
   driver_.call_driver();
   return {};
 }

@@ -16,8 +16,9 @@
 
 namespace anyrdma::transport::station {
 
-/// One process as a host in a network, with one or more devices, which have all addresses of the
-/// host. `device`: the number of a device, from 0. Threads:
+/// One process as a host in a network, with one or more devices, whose ports have all addresses of
+/// the host. `device`: the number of a device, from 0. `rail`: the number of a port, from 0, among
+/// the ports of all devices, in the order of devices. Threads:
 /// a background thread (all signals blocked) receives packets and runs timers, so that remote reads
 /// and writes progress while the application sleeps. It costs nothing when idle. A thread inside
 /// the critical section of transport().runtime() cannot be cancelled. A forked child cannot use the
@@ -50,18 +51,17 @@ class Station {
 
   // --- faults, inside the critical section and not from an upcall -------------------------------
 
-  /// Removes a device before the critical section (verbs::Runtime::enter) ends. Ids on it get
-  /// DEVICE_REMOVAL, its queue pairs go to ERR, and disconnect messages are sent to the peers.
-  /// ENODEV: the device was removed before.
-  [[nodiscard]] virtual verbs::Result<void> remove_device(std::size_t device) = 0;
+  /// Removes the device of a rail before the critical section (verbs::Runtime::enter) ends. Ids on
+  /// it get DEVICE_REMOVAL, its queue pairs go to ERR, and disconnect messages are sent to the
+  /// peers. ENODEV: the device was removed before.
+  [[nodiscard]] virtual verbs::Result<void> remove_device(std::size_t rail) = 0;
   /// Sets the port's link down or up. Errors: EALREADY, ENODEV.
-  [[nodiscard]] virtual verbs::Result<void> set_port(std::size_t device, bool active) = 0;
-  /// Applies a change of a device that a gateway could report. Without a gateway, it has no effect.
-  virtual void apply(const soft::DeviceChange& /*change*/, std::size_t /*device*/) {}
+  [[nodiscard]] virtual verbs::Result<void> set_port(std::size_t rail, bool active) = 0;
+  /// Applies a change of a rail that a gateway could report. Without a gateway, it has no effect.
+  virtual void apply(const soft::DeviceChange& /*change*/, std::size_t /*rail*/) {}
   /// Raises an event about a device or its port. The device continues to work. ENODEV: the device
   /// was removed.
-  [[nodiscard]] virtual verbs::Result<void> raise_event(std::size_t device,
-                                                        ibv_event_type event) = 0;
+  [[nodiscard]] virtual verbs::Result<void> raise_event(std::size_t rail, ibv_event_type event) = 0;
 
   // --- faults, outside the critical section -----------------------------------------------------
 
@@ -80,6 +80,7 @@ class Station {
   /// Sets the observer of packets; null: none. If set_packet_gate() is used, too, call it before.
   virtual void set_packet_watch(PacketWatch* watch) = 0;
   [[nodiscard]] virtual std::size_t devices() const { return 1; }
+  [[nodiscard]] virtual std::size_t rails() const { return 1; }
   /// Sets the observer of a device's work; null: none. See Hca::set_observer.
   virtual void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) = 0;
   /// Sets the object that gets reports of mistakes with buffers, and of waits for acknowledgements;

@@ -37,8 +37,8 @@ class WatchedCarrier final : public Carrier, public Carrier::Receiver {
   [[nodiscard]] bool is_own(const verbs::soft::Packet& packet) const override {
     return below_->is_own(packet);
   }
-  [[nodiscard]] std::size_t device_of(const verbs::soft::Packet& packet) const override {
-    return below_->device_of(packet);
+  [[nodiscard]] std::size_t rail_of(const verbs::soft::Packet& packet) const override {
+    return below_->rail_of(packet);
   }
   void seal(verbs::soft::Packet& packet) const override { below_->seal(packet); }
   [[nodiscard]] bool is_full(wire::Qpn destination) const override {

@@ -80,12 +80,12 @@ class UdpImpl final : public Udp {
   bool forked() const override { return engine_.forked(); }
   void retire() override { engine_.retire(); }
   realtime::Epilogue& epilogue() override { return engine_.epilogue(); }
-  Result<void> remove_device(std::size_t device) override { return engine_.remove_device(device); }
-  Result<void> set_port(std::size_t device, bool active) override {
-    return engine_.set_port(device, active);
+  Result<void> remove_device(std::size_t rail) override { return engine_.remove_device(rail); }
+  Result<void> set_port(std::size_t rail, bool active) override {
+    return engine_.set_port(rail, active);
   }
-  Result<void> raise_event(std::size_t device, ibv_event_type event) override {
-    return engine_.raise_event(device, event);
+  Result<void> raise_event(std::size_t rail, ibv_event_type event) override {
+    return engine_.raise_event(rail, event);
   }
   void set_admission(soft::Admission* admission) override { engine_.set_admission(admission); }
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
@@ -117,7 +117,7 @@ Result<void> UdpImpl::open(const UdpConfig& config) {
   if (!entered) return make_error_code(namespace_error(entered.error().value()));
   if (!opened) return opened;
   const station::EngineDevice device{new_device(config.device, random_, host_->path_mtu()),
-                                     host_->gids(), host_->interface()};
+                                     {{host_->gids(), host_->interface()}}};
   const Result<void> built =
       engine_.build({&device, 1}, *host_, ports_,
                     {.profile = config.profile, .loopback_is_routed = host_->only_loopback()});

@@ -7,11 +7,13 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <system_error>
 
 namespace anyrdma::verbs::nodes {
 namespace {
 
-constexpr std::string_view kPort = "ports/1/";
+constexpr std::string_view kPorts = "ports/";
 constexpr std::string_view kOfDevice[] = {"node_type", "node_guid", "sys_image_guid",
                                           "node_desc", "fw_ver",    "hw_rev"};
 constexpr std::string_view kOfPort[] = {"state",      "phys_state", "rate",
@@ -52,9 +54,9 @@ Result<std::string> of_device(const Asked& asked, std::string_view name) {
   return errno_code(ENOENT);
 }
 
-Result<std::string> of_port(const Asked& asked, std::string_view name) {
+Result<std::string> of_port(const Asked& asked, std::uint8_t port, std::string_view name) {
   ibv_port_attr attr{};
-  const auto queried = asked.provider.query_port(asked.context, 1, &attr);
+  const auto queried = asked.provider.query_port(asked.context, port, &attr);
   if (!queried) return queried.error();
   const bool active = attr.state == IBV_PORT_ACTIVE;
   const bool ethernet = attr.link_layer == IBV_LINK_LAYER_ETHERNET;
@@ -70,13 +72,14 @@ Result<std::string> of_port(const Asked& asked, std::string_view name) {
   return errno_code(ENOENT);
 }
 
-Result<std::string> of_table(const Asked& asked, std::string_view table, std::uint32_t index) {
+Result<std::string> of_table(const Asked& asked, std::uint8_t port, std::string_view table,
+                             std::uint32_t index) {
   if (table == "pkeys/") {
-    const auto key = asked.provider.query_pkey(asked.context, 1, static_cast<int>(index));
+    const auto key = asked.provider.query_pkey(asked.context, port, static_cast<int>(index));
     if (!key) return errno_code(ENOENT);
     return text("0x%04x", be16toh(*key));
   }
-  const auto entry = asked.provider.query_gid(asked.context, 1, index);
+  const auto entry = asked.provider.query_gid(asked.context, port, index);
   if (!entry && entry.error() != errno_code(ENODATA)) return errno_code(ENOENT);
   if (table == "gids/") return in_groups((entry ? entry->gid : ibv_gid{}).raw, sizeof(ibv_gid));
   if (table != "gid_attrs/types/") return errno_code(ENOENT);
@@ -84,32 +87,53 @@ Result<std::string> of_table(const Asked& asked, std::string_view table, std::ui
   return std::string(entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? "RoCE v2" : "IB/RoCE v1");
 }
 
+/// Takes a number from the beginning of `text`. Nothing: there is none, or it is too large.
+template <class Number>
+std::optional<Number> take_number(std::string_view& text) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
 }  // namespace
 
 Result<std::string> attribute(const Asked& asked, std::string_view name) {
-  if (!name.starts_with(kPort)) return of_device(asked, name);
-  name.remove_prefix(kPort.size());
+  if (!name.starts_with(kPorts)) return of_device(asked, name);
+  name.remove_prefix(kPorts.size());
+  const auto port = take_number<std::uint8_t>(name);
+  if (!port || !name.starts_with('/')) return errno_code(ENOENT);
+  name.remove_prefix(1);
   const std::size_t table = name.rfind('/') + 1;  // 0: none
-  if (table == 0) return of_port(asked, name);
-  std::uint32_t index = 0;
-  const auto [end, error] = std::from_chars(name.data() + table, name.data() + name.size(), index);
-  if (error != std::errc{} || end != name.data() + name.size()) return errno_code(ENOENT);
-  return of_table(asked, name.substr(0, table), index);
+  ibv_port_attr attr{};
+  const auto queried = asked.provider.query_port(asked.context, *port, &attr);
+  if (!queried && queried.error() == errno_code(EINVAL)) return errno_code(ENOENT);
+  if (table == 0) return of_port(asked, *port, name);
+  std::string_view rest = name.substr(table);
+  const auto index = take_number<std::uint32_t>(rest);
+  if (!index || !rest.empty()) return errno_code(ENOENT);
+  return of_table(asked, *port, name.substr(0, table), *index);
 }
 
 Result<std::vector<std::string>> attribute_names(const Asked& asked) {
-  ibv_port_attr port{};
-  const auto queried = asked.provider.query_port(asked.context, 1, &port);
-  if (!queried) return queried.error();
+  ibv_device_attr device{};
+  if (const auto queried = asked.provider.query_device(asked.context, &device); !queried)
+    return queried.error();
   std::vector<std::string> names(std::begin(kOfDevice), std::end(kOfDevice));
-  for (const std::string_view name : kOfPort) names.push_back(std::string(kPort).append(name));
-  const auto add_table = [&names](const char* table, int entries) {
-    for (int i = 0; i < entries; ++i)
-      names.push_back(std::string(kPort).append(table) + std::to_string(i));
-  };
-  add_table("pkeys/", port.pkey_tbl_len);
-  add_table("gids/", port.gid_tbl_len);
-  add_table("gid_attrs/types/", port.gid_tbl_len);
+  for (std::uint8_t number = 1; number <= device.phys_port_cnt; ++number) {
+    ibv_port_attr port{};
+    const auto queried = asked.provider.query_port(asked.context, number, &port);
+    if (!queried) return queried.error();
+    const std::string folder = std::string(kPorts) + std::to_string(number) + "/";
+    for (const std::string_view name : kOfPort) names.push_back(folder + std::string(name));
+    const auto add_table = [&](const char* table, int entries) {
+      for (int i = 0; i < entries; ++i) names.push_back(folder + table + std::to_string(i));
+    };
+    add_table("pkeys/", port.pkey_tbl_len);
+    add_table("gids/", port.gid_tbl_len);
+    add_table("gid_attrs/types/", port.gid_tbl_len);
+  }
   return names;
 }
 

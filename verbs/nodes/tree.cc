@@ -24,20 +24,21 @@ std::string hex(unsigned value) {
 
 /// What only a device on a bus has: programs read there which device it is, and where.
 Result<void> add_bus(Files& files, const std::string& folder, const Asked& asked,
-                     const std::string& interface) {
+                     const std::vector<std::string>& interfaces) {
   ibv_device_attr attr{};
   if (auto queried = asked.provider.query_device(asked.context, &attr); !queried)
     return queried.error();
   files[folder + "device/vendor"] = hex(attr.vendor_id);
   files[folder + "device/device"] = hex(attr.vendor_part_id);
   files[folder + "device/numa_node"] = "-1";
-  files[folder + "device/net/" + interface + "/"] = "";
-  files[folder + "parent"] = interface;  // of a virtual device, as rxe's
+  for (const std::string& interface : interfaces)
+    files[folder + "device/net/" + interface + "/"] = "";
+  files[folder + "parent"] = interfaces.front();  // of a virtual device, as rxe's
   return {};
 }
 
-Result<void> add_device(Files& files, const Asked& asked, const std::string& interface,
-                        const InterfaceWith& with) {
+Result<void> add_device(Files& files, const Asked& asked,
+                        const std::vector<std::string>& interfaces, const InterfaceWith& with) {
   const std::string name = asked.device.name;
   const std::string folder = kDevices + name + "/";
   const auto names = attribute_names(asked);
@@ -46,13 +47,17 @@ Result<void> add_device(Files& files, const Asked& asked, const std::string& int
     const auto said = attribute(asked, each);
     files[folder + each] = said ? *said : "";
   }
-  for (std::uint32_t index = 0;; ++index) {
-    const std::string number = std::to_string(index);
-    if (!files.contains(folder + "ports/1/gids/" + number)) break;
-    const auto entry = asked.provider.query_gid(asked.context, 1, index);
-    files[folder + "ports/1/gid_attrs/ndevs/" + number] = entry ? with(entry->gid) : "";
+  for (std::size_t i = 0; i < interfaces.size(); ++i) {
+    const std::string port = folder + "ports/" + std::to_string(i + 1);
+    for (std::uint32_t index = 0;; ++index) {
+      const std::string number = std::to_string(index);
+      if (!files.contains(port + "/gids/" + number)) break;
+      const auto entry =
+          asked.provider.query_gid(asked.context, static_cast<std::uint8_t>(i + 1), index);
+      files[port + "/gid_attrs/ndevs/" + number] = entry ? with(entry->gid) : "";
+    }
   }
-  return add_bus(files, folder, asked, interface);
+  return add_bus(files, folder, asked, interfaces);
 }
 
 }  // namespace
@@ -62,20 +67,22 @@ Result<Files> files_of(std::span<const Shown> devices, const InterfaceWith& with
               {std::string(kVerbs) + "abi_version", kVerbsAbi},
               {std::string(kManagement) + "abi_version", kManagementAbi}};
   int number = 0;
-  for (const auto& [provider, device, interface] : devices) {
+  for (const auto& [provider, device, interfaces] : devices) {
     const auto context = provider.open_device(&device);
     if (!context) return context.error();
-    const Result<void> added = add_device(files, {provider, device, *context}, interface, with);
+    const Result<void> added = add_device(files, {provider, device, *context}, interfaces, with);
     const Result<void> closed = provider.close_device(*context);
     if (!added) return added.error();
     if (!closed) return closed.error();
-    const std::string nth = std::to_string(number++);
     const std::string verbs = device.dev_name;  // "uverbs0"
     files[kVerbs + verbs + "/ibdev"] = device.name;
     files[kVerbs + verbs + "/abi_version"] = "1";
     files[kNodes + verbs] = "";
-    files[kManagement + ("umad" + nth) + "/ibdev"] = device.name;
-    files[kManagement + ("umad" + nth) + "/port"] = "1";
+    for (std::size_t port = 1; port <= interfaces.size(); ++port) {
+      const std::string umad = kManagement + ("umad" + std::to_string(number++));
+      files[umad + "/ibdev"] = device.name;
+      files[umad + "/port"] = std::to_string(port);
+    }
   }
   return files;
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "verbs/provider.h"
 #include "verbs/result.h"
@@ -22,7 +23,7 @@ using Files = std::map<std::string, std::string>;
 struct Shown {
   Provider& provider;
   ibv_device& device;
-  std::string interface;  ///< the name of the network interface that the device belongs to
+  std::vector<std::string> interfaces;  ///< the names of the network interfaces of its ports
 };
 
 /// Returns the name of the network interface that has the address of a GID; empty: there is no such

@@ -17,6 +17,7 @@ struct PacketPath {
   std::uint16_t udp_source_port = 0;
   std::uint8_t traffic_class = 0;
   std::uint8_t hop_limit = 64;
+  std::uint8_t port = 1;  ///< the number of the device's port
 
   /// Returns the path of packets that an address vector describes. `source`: the GID at the address
   /// vector's GID index.
@@ -26,7 +27,8 @@ struct PacketPath {
     return {.source = source,
             .destination = grh.dgid,
             .traffic_class = grh.traffic_class,
-            .hop_limit = grh.hop_limit == 0 ? kDefaultHopLimit : grh.hop_limit};
+            .hop_limit = grh.hop_limit == 0 ? kDefaultHopLimit : grh.hop_limit,
+            .port = address.port_num};
   }
 
   void address(Packet& packet) const {
@@ -35,6 +37,7 @@ struct PacketPath {
     packet.udp_source_port = udp_source_port;
     packet.traffic_class = traffic_class;
     packet.hop_limit = hop_limit;
+    packet.port = port;
   }
 };
 

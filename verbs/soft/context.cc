@@ -126,9 +126,9 @@ void SoftContext::raise_srq(SoftSrq& srq, ibv_event_type type) {
   raise(event);
 }
 
-void SoftContext::raise_port(ibv_event_type type) {
+void SoftContext::raise_port(std::uint8_t port, ibv_event_type type) {
   ibv_async_event event{};
-  event.element.port_num = 1;
+  event.element.port_num = port;
   event.event_type = type;
   raise(event);
 }

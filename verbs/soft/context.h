@@ -39,7 +39,7 @@ class SoftContext : public ProvidedContext {
   void raise_cq(SoftCq& cq, ibv_event_type type);
   void raise_qp(SoftQp& qp, ibv_event_type type);
   void raise_srq(SoftSrq& srq, ibv_event_type type);
-  void raise_port(ibv_event_type type);
+  void raise_port(std::uint8_t port, ibv_event_type type);
   /// Removes unread events of an object that is being destroyed.
   void forget_cq(const SoftCq& cq);
   void forget_qp(const SoftQp& qp);

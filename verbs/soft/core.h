@@ -69,6 +69,7 @@ struct Core {
   HandleTable handles{};  ///< declared before the objects, whose destructors use it
   MemoryTable memory{&handles};
   TimerQueue<QpTimerTag> timers{&runtime.deadlines_moved()};
+  const LidTable* lids = nullptr;  ///< null: the LID of a port is its number
   ReadyList ready{};
   ReadyList held{};          ///< QPs that wait for space at their destination
   Outlet* outlet = nullptr;  ///< null: there is always room

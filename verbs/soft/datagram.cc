@@ -167,6 +167,8 @@ void DatagramService::on_datagram(const roce::Envelope& envelope, const Packet& 
       static_cast<std::uint32_t>(roce::kRoutingHeaderBytes + envelope.payload.size());
   completion.src_qp = value(deth.source);
   completion.wc_flags = IBV_WC_GRH;
+  if (qp_.core.config.link_layer == IBV_LINK_LAYER_INFINIBAND && qp_.core.lids != nullptr)
+    completion.slid = qp_.core.lids->lid_of(packet.source);
   if (opcode == roce::kUdSendOnlyImm) {
     const auto immediate = roce::view<roce::ImmDt>(packet.payload(), opcode, roce::kImmDt);
     completion.imm_data = htobe32(roce::ImmDt::parse(immediate).data);

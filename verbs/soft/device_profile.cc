@@ -222,6 +222,7 @@ void resemble(HcaConfig& device, const HcaConfig& like) {
   result.qpn_first = device.qpn_first;
   result.qpn_count = device.qpn_count;
   result.link_layer = device.link_layer;
+  result.ports = device.ports;
   result.min_ack_timeout = std::max(device.min_ack_timeout, like.min_ack_timeout);
   result.active_mtu = std::min(device.active_mtu, like.active_mtu);
   device = std::move(result);

@@ -48,9 +48,9 @@ using ProfileResult = boost::system::result<HcaConfig, ProfileError>;
 /// Returns the names of all entries except `like`.
 [[nodiscard]] std::vector<std::string_view> entry_names();
 
-/// Gives `device` the limits, capabilities and quirks of `like`. The name, GUID, link layer and
-/// queue pair numbers of `device` are unchanged. Of both MTUs the smaller one is used, and of both
-/// minimum ACK timeouts the longer one.
+/// Gives `device` the limits, capabilities and quirks of `like`. The name, GUID, link layer,
+/// ports and queue pair numbers of `device` are unchanged. Of both MTUs the smaller one is used,
+/// and of both minimum ACK timeouts the longer one.
 void resemble(HcaConfig& device, const HcaConfig& like);
 
 }  // namespace anyrdma::verbs::soft

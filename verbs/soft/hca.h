@@ -1,5 +1,6 @@
-// The software HCA: one RoCE device. Its inputs are verbs calls, packets and the time. Its outputs
-// are packets, MADs, completions and asynchronous events. It reads no clock and no socket.
+// The software HCA: one RoCE device with one or more ports. Its inputs are verbs calls, packets and
+// the time. Its outputs are packets, MADs, completions and asynchronous events. It reads no clock
+// and no socket.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -29,6 +30,7 @@ namespace anyrdma::verbs::soft {
 struct HcaConfig {
   std::string name = "anyrdma0";
   wire::Guid node_guid{0x0200'00ff'fe00'0001};
+  std::uint8_t ports = 1;  ///< number of ports; the ports are numbered from 1
   ibv_mtu active_mtu = IBV_MTU_4096;
   std::uint32_t qpn_first = 0x11;     ///< first QPN handed out; must be > 1
   std::uint32_t qpn_count = 1 << 16;  ///< QPNs are [first, first + count), reused round-robin
@@ -68,10 +70,9 @@ struct HcaConfig {
   std::uint32_t max_mcast_grp = 8192;      ///< 0: no multicast
   std::uint32_t max_mcast_qp_attach = 56;  ///< QPs per group
 
-  /// The link layer that the port reports: IBV_LINK_LAYER_ETHERNET or IBV_LINK_LAYER_INFINIBAND.
-  /// InfiniBand is for programs that do not use GIDs: the port has the LID kInfinibandLid, and
-  /// addresses need no GRH. Packets stay RoCE v2, and that LID means the device's first GID.
-  /// Therefore all hosts must share one network.
+  /// The link layer that the ports report: IBV_LINK_LAYER_ETHERNET or IBV_LINK_LAYER_INFINIBAND.
+  /// InfiniBand is for programs that do not use GIDs: each port has a LID (Hca::set_lids), and
+  /// addresses need no GRH. Packets stay RoCE v2.
   std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET;
   bool uc = true;   ///< unreliable connections
   bool xrc = true;  ///< extended connections
@@ -100,8 +101,18 @@ inline constexpr std::uint32_t kKeysMost = 0xffffff / 2;
 /// One above the largest QPN: QPN 0xffffff means multicast.
 inline constexpr std::uint32_t kQpnEnd = 0xffffff;
 
-/// The LID of every port whose link layer is InfiniBand (HcaConfig::link_layer).
-inline constexpr std::uint16_t kInfinibandLid = 1;
+/// The largest number of ports of a device.
+inline constexpr std::uint8_t kPortsMost = 16;
+
+/// The LIDs of a network's ports, each with the GID that packets to that LID are sent to.
+class LidTable {
+ public:
+  virtual ~LidTable() = default;
+  /// Returns the GID of the port that has the LID. Nothing: no port has it.
+  [[nodiscard]] virtual std::optional<ibv_gid> gid_of(std::uint16_t lid) const = 0;
+  /// Returns the LID of the port to which the table assigns the GID; 0: none.
+  [[nodiscard]] virtual std::uint16_t lid_of(const ibv_gid& gid) const = 0;
+};
 
 /// Bytes of a management datagram (MAD).
 inline constexpr std::size_t kMadBytes = 256;
@@ -150,23 +161,33 @@ class Hca : public Provider {
   [[nodiscard]] static std::unique_ptr<Hca> create(Runtime& runtime, Random& random,
                                                    PacketPool& pool, const HcaConfig& config);
 
-  // --- port and address table -------------------------------------------------------------------
+  // --- ports and address tables -----------------------------------------------------------------
+  // A function without the parameter `port` is about port 1. Precondition: there is such a port.
 
-  /// Sets the GID at an index of the GID table: IPv4-mapped or IPv6, type RoCE v2. An all-zero GID
-  /// empties the entry.
-  virtual void set_gid(std::uint32_t index, const ibv_gid& gid) = 0;
-  virtual void set_port_state(ibv_port_state state) = 0;
-  /// Returns the GID table, in which empty entries are all-zero. For callers inside the critical
-  /// section, which cannot call query_gid and query_port. Valid until the next call of set_gid.
-  [[nodiscard]] virtual std::span<const ibv_gid> gids() const = 0;
-  [[nodiscard]] virtual ibv_port_state port_state() const = 0;
+  /// Sets the GID at an index of a port's GID table: IPv4-mapped or IPv6, type RoCE v2. An all-zero
+  /// GID empties the entry.
+  virtual void set_port_gid(std::uint8_t port, std::uint32_t index, const ibv_gid& gid) = 0;
+  void set_gid(std::uint32_t index, const ibv_gid& gid) { set_port_gid(1, index, gid); }
+  virtual void set_state_of(std::uint8_t port, ibv_port_state state) = 0;
+  void set_port_state(ibv_port_state state) { set_state_of(1, state); }
+  /// Returns a port's GID table, in which empty entries are all-zero. For callers inside the
+  /// critical section, which cannot call query_gid and query_port. Valid until the next change of
+  /// the table.
+  [[nodiscard]] virtual std::span<const ibv_gid> gids_of(std::uint8_t port) const = 0;
+  [[nodiscard]] std::span<const ibv_gid> gids() const { return gids_of(1); }
+  [[nodiscard]] virtual ibv_port_state state_of(std::uint8_t port) const = 0;
+  [[nodiscard]] ibv_port_state port_state() const { return state_of(1); }
+  /// Sets the LIDs of the network that the ports are in. The table must outlive the HCA. Without a
+  /// table, the LID of a port is its number, and packets to a LID stay in the device. Call this
+  /// function outside of the critical section.
+  virtual void set_lids(const LidTable* lids) = 0;
   [[nodiscard]] virtual const HcaConfig& config() const = 0;
   [[nodiscard]] virtual ibv_device* device() = 0;
 
   // --- network side (sans-I/O) ------------------------------------------------------------------
 
-  /// Processes a datagram that has arrived. If it is malformed or unexpected, the HCA drops and
-  /// counts it.
+  /// Processes a datagram that has arrived at the port Packet::port. If it is malformed or
+  /// unexpected, the HCA drops and counts it.
   virtual void on_packet(Instant now, PacketPtr packet) = 0;
   virtual void on_timer(Instant now) = 0;
   /// Ends the requests to queue pairs of a peer process that has ended: those whose QPN equals
@@ -179,7 +200,7 @@ class Hca : public Provider {
   /// Returns the next instant at which on_timer() must be called; nullopt: there is no such
   /// instant.
   [[nodiscard]] virtual std::optional<Instant> next_deadline() const = 0;
-  /// Returns the next datagram to send; null: there is none.
+  /// Returns the next datagram to send, from the port Packet::port; null: there is none.
   [[nodiscard]] virtual PacketPtr next_packet() = 0;
 
   // --- management QP ----------------------------------------------------------------------------
@@ -222,15 +243,17 @@ class Hca : public Provider {
   /// queue pairs that use it. `made`: the queue's number among those created on the host. ENOENT:
   /// no such queue.
   [[nodiscard]] virtual Result<void> fail_srq(std::uint64_t made) = 0;
-  /// Raises an asynchronous event of the device or its port. The event has no other effect.
-  virtual void raise_event(ibv_event_type event) = 0;
+  /// Raises an asynchronous event of the device or of a port. The event has no other effect.
+  virtual void raise_event_of(std::uint8_t port, ibv_event_type event) = 0;
+  void raise_event(ibv_event_type event) { raise_event_of(1, event); }
 
   /// Allows next_packet() to return packets whose payload is still in the application's memory
   /// (packet.h). The receiver of such a packet must call Packet::keep_payload() before it reads the
   /// bytes, and must not pass the packet to another process.
   virtual void lend_payloads() = 0;
 
-  /// Counts of packets, for traces and tests: of dropped packets, one number for each reason.
+  /// Counts of packets of all ports, for traces and tests: of dropped packets, one number for each
+  /// reason.
   struct Counters {
     std::uint64_t packets_in = 0;
     std::uint64_t packets_out = 0;
@@ -251,6 +274,14 @@ class Hca : public Provider {
     std::uint64_t near_operations = 0;
   };
   [[nodiscard]] virtual const Counters& counters() const = 0;
+  /// The counts of packets of one port.
+  struct PortCounters {
+    std::uint64_t packets_in = 0;
+    std::uint64_t packets_out = 0;
+    std::uint64_t bytes_in = 0;  ///< of the packets, from the BTH to the ICRC
+    std::uint64_t bytes_out = 0;
+  };
+  [[nodiscard]] virtual const PortCounters& counters_of(std::uint8_t port) const = 0;
 
   /// Sets the object that tells whether receivers have room for packets; null: they always have.
   /// Call this function before the first context is opened, outside of the critical section. The

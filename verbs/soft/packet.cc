@@ -29,6 +29,7 @@ PacketPtr PacketPool::copy_of(const Packet& packet) {
   copy->traffic_class = packet.traffic_class;
   copy->hop_limit = packet.hop_limit;
   copy->ip_protocol = packet.ip_protocol;
+  copy->port = packet.port;
   copy->ip_identification = packet.ip_identification;
   copy->ip_fragment = packet.ip_fragment;
   copy->ip_fields_hidden = packet.ip_fields_hidden;

@@ -57,6 +57,8 @@ struct Packet : LentHook<OfQueue>, LentHook<OfDevice> {
   /// The IP protocol number; 0: RoCEv2. For other protocols than RoCEv2, the payload begins behind
   /// the IP header.
   std::uint8_t ip_protocol = 0;
+  /// The number of the device's port that sends the packet or, once it has arrived, receives it.
+  std::uint8_t port = 1;
   /// The identification field of the IPv4 header, which the ICRC covers together with the flags.
   /// Linux sends the identification 0, or a counter with the flag DF.
   std::uint16_t ip_identification = 0;
@@ -135,6 +137,7 @@ class PacketPool {
     packet->ip_fields_hidden = false;
     packet->hop_limit = 64;
     packet->ip_protocol = 0;
+    packet->port = 1;
     packet->traffic_class = 0;
     packet->ip_identification = 0;
     packet->ip_fragment = 0x4000;

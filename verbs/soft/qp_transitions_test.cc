@@ -29,6 +29,7 @@ ibv_qp_attr good_attributes(const Side& side) {
   attr.ah_attr.port_num = 1;
   attr.ah_attr.grh.sgid_index = 1;
   attr.ah_attr.grh.dgid = testing::ipv4_gid(2);
+  attr.alt_ah_attr = attr.ah_attr;
   attr.dest_qp_num = 0x200;
   attr.sq_psn = 0x123456;
   attr.rq_psn = 0x654321;

@@ -65,7 +65,7 @@ TEST_F(Objects, APortThatSaysItIsInfinibandHasALidAndAddressesNeedNoGrh) {
   ASSERT_TRUE(ib->query_port(context.get(), 1, &port).has_value());
   EXPECT_EQ(port.link_layer, IBV_LINK_LAYER_INFINIBAND);
   EXPECT_EQ(port.flags & IBV_QPF_GRH_REQUIRED, 0);
-  EXPECT_EQ(port.lid, soft::kInfinibandLid);
+  EXPECT_EQ(port.lid, 1);
 
   const auto error_of = [&](std::uint16_t lid) {
     ibv_ah_attr address{};
@@ -81,7 +81,9 @@ TEST_F(Objects, APortThatSaysItIsInfinibandHasALidAndAddressesNeedNoGrh) {
   gid.raw[15] = 1;
   ib->set_gid(0, gid);
   EXPECT_EQ(error_of(port.lid), 0);
-  EXPECT_EQ(error_of(port.lid + 1), EINVAL);
+  EXPECT_EQ(error_of(port.lid + 1), 0);  // packets to a LID that no port has are lost
+  EXPECT_EQ(error_of(0), EINVAL);
+  EXPECT_EQ(error_of(0xc000), EINVAL);  // a group's
   EXPECT_EQ(ib->query_gid(context.get(), 1, 0)->gid_type, IBV_GID_TYPE_IB);
 }
 

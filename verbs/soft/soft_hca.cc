@@ -1,4 +1,4 @@
-// The device, its port and its address table.
+// The device and its contexts.
 #include "verbs/soft/soft_hca.h"
 
 #include <algorithm>
@@ -9,31 +9,17 @@
 
 #include "verbs/assert.h"
 #include "verbs/misuse.h"
-#include "verbs/soft/rc_constants.h"
-#include "verbs/wire/gid.h"
 
 namespace anyrdma::verbs::soft {
 
 namespace {
 
-using wire::same;
-
 // As rxe names itself: a software device without a vendor's number.
 constexpr std::uint32_t kVendorId = 0xffffff;
-constexpr std::uint32_t kPortCmSupported = 1 << 16;  // IBV_PORT_CM_SUP
-constexpr std::uint8_t kPhysStateLinkUp = 5;
-constexpr std::uint8_t kPhysStateDisabled = 3;
-constexpr std::uint8_t kWidth4x = 2;
-constexpr std::uint8_t kSpeedEdr = 32;
-constexpr __be16 kDefaultPartition = 0xffff;  // the same in both byte orders
 
 template <std::size_t N>
 void copy_text(char (&to)[N], const std::string& text) {
   std::snprintf(to, N, "%s", text.c_str());
-}
-
-bool is_empty(const ibv_gid& gid) {
-  return same(gid, ibv_gid{});
 }
 
 }  // namespace
@@ -71,7 +57,8 @@ std::uint8_t generation_of(std::uint32_t qpn_first) {
 }  // namespace
 
 SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaConfig& config)
-    : core_{runtime, random, pool, obtainable(config)} {
+    : core_{runtime, random, pool, obtainable(config)}, ports_(config.ports) {
+  CM_ASSERT(config.ports > 0 && config.ports <= kPortsMost);
   CM_ASSERT(config.qpn_first > 1);
   CM_ASSERT(config.qpn_count > 0);
   CM_ASSERT(config.qpn_first + config.qpn_count <= kQpnEnd);
@@ -267,70 +254,11 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
       told(std::uint64_t{config.max_mcast_grp} * config.max_mcast_qp_attach);
   attr->max_pkeys = 1;
   attr->local_ca_ack_delay = config.local_ca_ack_delay;
-  attr->phys_port_cnt = 1;
+  attr->phys_port_cnt = config.ports;
   return {};
-}
-
-Result<void> SoftHca::query_port(ibv_context*, std::uint8_t port, ibv_port_attr* attr) {
-  CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
-  if (port != 1) return errno_code(EINVAL);
-  *attr = ibv_port_attr{};
-  attr->state = port_state_;
-  attr->max_mtu = IBV_MTU_4096;
-  attr->active_mtu = core_.config.active_mtu;
-  attr->gid_tbl_len = kGidTableSize;
-  attr->port_cap_flags = kPortCmSupported;
-  attr->max_msg_sz = kMessageBytesMax;
-  attr->pkey_tbl_len = 1;
-  attr->max_vl_num = 1;
-  attr->active_width = kWidth4x;
-  attr->active_speed = kSpeedEdr;
-  attr->phys_state = port_state_ == IBV_PORT_ACTIVE ? kPhysStateLinkUp : kPhysStateDisabled;
-  attr->link_layer = core_.config.link_layer;
-  if (attr->link_layer == IBV_LINK_LAYER_INFINIBAND) {
-    attr->lid = attr->sm_lid = kInfinibandLid;
-  } else {
-    attr->flags = IBV_QPF_GRH_REQUIRED;
-  }
-  return {};
-}
-
-Result<ibv_gid_entry> SoftHca::query_gid(ibv_context*, std::uint8_t port, std::uint32_t index) {
-  CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
-  if (port != 1 || index >= kGidTableSize) return errno_code(EINVAL);
-  if (is_empty(gids_[index])) return errno_code(ENODATA);
-  ibv_gid_entry entry{};
-  entry.gid = gids_[index];
-  entry.gid_index = index;
-  entry.port_num = port;
-  entry.gid_type =
-      core_.config.link_layer == IBV_LINK_LAYER_INFINIBAND ? IBV_GID_TYPE_IB : IBV_GID_TYPE_ROCE_V2;
-  return entry;
-}
-
-Result<__be16> SoftHca::query_pkey(ibv_context*, std::uint8_t port, int index) {
-  CriticalSection section(core_.runtime);
-  if (core_.removed) return errno_code(EIO);
-  if (port != 1 || index != 0) return errno_code(EINVAL);
-  return kDefaultPartition;
 }
 
 // --- what the network layer below tells us ------------------------------------------------------
-
-void SoftHca::set_gid(std::uint32_t index, const ibv_gid& gid) {
-  CM_ASSERT(index < kGidTableSize);
-  if (same(gids_[index], gid)) return;
-  gids_[index] = gid;
-  raise_everywhere(IBV_EVENT_GID_CHANGE);
-}
-
-void SoftHca::set_port_state(ibv_port_state state) {
-  if (std::exchange(port_state_, state) == state) return;
-  if (core_.near_memory != nullptr) core_.near_memory->set_open(state == IBV_PORT_ACTIVE);
-  raise_everywhere(state == IBV_PORT_ACTIVE ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR);
-}
 
 void SoftHca::remove() {
   if (std::exchange(core_.removed, true)) return;
@@ -343,16 +271,11 @@ void SoftHca::remove() {
   }
   mads_in_.clear();
   mads_out_.clear();
-  raise_everywhere(IBV_EVENT_DEVICE_FATAL);
+  raise_everywhere(1, IBV_EVENT_DEVICE_FATAL);
 }
 
-void SoftHca::raise_everywhere(ibv_event_type type) {
-  for (SoftContext* context : contexts_) context->raise_port(type);
-}
-
-bool SoftHca::own_gid(const ibv_gid& gid) const {
-  return !is_empty(gid) && std::any_of(gids_.begin(), gids_.end(),
-                                       [&gid](const ibv_gid& own) { return same(own, gid); });
+void SoftHca::raise_everywhere(std::uint8_t port, ibv_event_type type) {
+  for (SoftContext* context : contexts_) context->raise_port(port, type);
 }
 
 }  // namespace anyrdma::verbs::soft

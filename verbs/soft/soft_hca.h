@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "verbs/assert.h"
 #include "verbs/soft/completion_counter.h"
 #include "verbs/soft/completion_queue.h"
 #include "verbs/soft/context.h"
@@ -32,25 +33,29 @@ class SoftHca final : public Hca {
   SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaConfig& config);
   ~SoftHca() override;
 
-  // --- device and port (soft_hca.cc) ------------------------------------------------------------
+  // --- device (soft_hca.cc) ---------------------------------------------------------------------
   std::span<ibv_device* const> devices() override { return devices_; }
   Result<ibv_context*> open_device(ibv_device* device) override;
   Result<void> close_device(ibv_context* context) override;
   __be64 device_guid(ibv_device*) override { return htobe64(value(core_.config.node_guid)); }
   Result<void> query_device(ibv_context*, ibv_device_attr* attr) override;
-  Result<void> query_port(ibv_context*, std::uint8_t port, ibv_port_attr* attr) override;
-  Result<ibv_gid_entry> query_gid(ibv_context*, std::uint8_t port, std::uint32_t index) override;
-  Result<__be16> query_pkey(ibv_context*, std::uint8_t port, int index) override;
   Result<ibv_async_event> get_async_event(ibv_context* context) override;
   void ack_async_event(const ibv_async_event& event) override;
-  void set_gid(std::uint32_t index, const ibv_gid& gid) override;
-  void set_port_state(ibv_port_state state) override;
-  std::span<const ibv_gid> gids() const override { return gids_; }
-  ibv_port_state port_state() const override { return port_state_; }
   const HcaConfig& config() const override { return core_.config; }
   ibv_device* device() override { return &device_.device; }
   void remove() override;
   const Counters& counters() const override { return core_.counters; }
+
+  // --- ports (soft_hca_ports.cc) ----------------------------------------------------------------
+  Result<void> query_port(ibv_context*, std::uint8_t port, ibv_port_attr* attr) override;
+  Result<ibv_gid_entry> query_gid(ibv_context*, std::uint8_t port, std::uint32_t index) override;
+  Result<__be16> query_pkey(ibv_context*, std::uint8_t port, int index) override;
+  void set_port_gid(std::uint8_t port, std::uint32_t index, const ibv_gid& gid) override;
+  void set_state_of(std::uint8_t port, ibv_port_state state) override;
+  std::span<const ibv_gid> gids_of(std::uint8_t port) const override { return at(port).gids; }
+  ibv_port_state state_of(std::uint8_t port) const override { return at(port).state; }
+  void set_lids(const LidTable* lids) override;
+  const PortCounters& counters_of(std::uint8_t port) const override { return at(port).counters; }
 
   // --- verbs objects (soft_hca_objects.cc) ------------------------------------------------------
   Result<ibv_pd*> alloc_pd(ibv_context* context) override;
@@ -141,7 +146,9 @@ class SoftHca final : public Hca {
   Result<void> fail_qp(const ObjectName& name, ibv_event_type event) override;
   Result<void> overrun_cq(std::uint64_t made) override;
   Result<void> fail_srq(std::uint64_t made) override;
-  void raise_event(ibv_event_type event) override { raise_everywhere(event); }
+  void raise_event_of(std::uint8_t port, ibv_event_type event) override {
+    raise_everywhere(port, event);
+  }
 
   // --- packets (soft_hca_network.cc) ------------------------------------------------------------
   void on_packet(Instant now, PacketPtr packet) override;
@@ -170,12 +177,37 @@ class SoftHca final : public Hca {
     std::uint64_t spare[3] = {};
   };
 
+  struct Port {
+    std::array<ibv_gid, kGidTableSize> gids{};
+    ibv_port_state state = IBV_PORT_ACTIVE;
+    PortCounters counters{};
+  };
+
   void describe_device();
   [[nodiscard]] CompletionCounter* find_counter(const CompletionCounter* given) const;
+  [[nodiscard]] Port& at(std::uint8_t port) {
+    CM_ASSERT(has_port(port));
+    return ports_[port - 1];
+  }
+  [[nodiscard]] const Port& at(std::uint8_t port) const {
+    CM_ASSERT(has_port(port));
+    return ports_[port - 1];
+  }
+  [[nodiscard]] bool has_port(std::uint8_t port) const {
+    return port != 0 && port <= ports_.size();
+  }
+  /// Returns the LID of a port; 0: it has none.
+  [[nodiscard]] std::uint16_t lid_of(std::uint8_t port) const;
+  /// Returns the GID of packets from and to the LID of a port. An empty GID: the port has none.
+  [[nodiscard]] ibv_gid lid_gid_of(std::uint8_t port) const;
+  /// Returns the GID to which packets to a LID are sent. An empty GID: no port has that LID.
+  [[nodiscard]] ibv_gid gid_of_lid(std::uint16_t lid) const;
   [[nodiscard]] SoftQp* find(const ObjectName& name) const;
   void fail_users_of(const SoftCq& cq);
   [[nodiscard]] bool own_gid(const ibv_gid& gid) const;
-  void raise_everywhere(ibv_event_type type);
+  /// Returns the port that has the GID; 1: none has.
+  [[nodiscard]] std::uint8_t port_of(const ibv_gid& gid) const;
+  void raise_everywhere(std::uint8_t port, ibv_event_type type);
 
   /// Enters the critical section and calls Core::find_to_end. For calls that wait afterwards
   /// outside of the critical section.
@@ -199,6 +231,7 @@ class SoftHca final : public Hca {
   [[nodiscard]] int check_capabilities(const ibv_qp_init_attr& init) const;
   [[nodiscard]] int check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   [[nodiscard]] int check_path(const ibv_ah_attr& address) const;
+  [[nodiscard]] bool ports_fit(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   /// Returns the path of an address. Precondition: check_path() has accepted the address.
   [[nodiscard]] PacketPath path_of(const ibv_ah_attr& address) const;
   /// Calls `done` inside the critical section until it returns true. Between calls, waits outside
@@ -217,8 +250,7 @@ class SoftHca final : public Hca {
   std::unique_ptr<Ownership> ownership_;  ///< outlives the objects, which report to it
   DeviceRecord device_;
   std::array<ibv_device*, 1> devices_{&device_.device};
-  std::array<ibv_gid, kGidTableSize> gids_{};
-  ibv_port_state port_state_ = IBV_PORT_ACTIVE;
+  std::vector<Port> ports_;             // by number - 1
   std::vector<SoftContext*> contexts_;  // in order of opening
 
   std::vector<std::unique_ptr<CompletionCounter>> counters_;  // outlive the queue pairs

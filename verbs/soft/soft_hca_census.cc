@@ -49,7 +49,7 @@ QpCensus SoftHca::census_of(const ibv_qp& qp) const {
   census.state = soft.state;
   census.type = soft.qp_type;
   census.attr = soft.attr;
-  if (soft.attr.ah_attr.is_global != 0) census.gid = gids_[soft.attr.ah_attr.grh.sgid_index];
+  if (soft.attr.ah_attr.is_global != 0) census.gid = soft.path.source;
   census.sends = soft.datagrams ? soft.datagrams->size() : soft.requester.size();
   census.signaled_sends = soft.datagrams ? soft.datagrams->signaled() : soft.requester.signaled();
   census.receives = soft.receives.size();

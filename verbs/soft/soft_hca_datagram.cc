@@ -8,17 +8,20 @@
 namespace anyrdma::verbs::soft {
 
 PacketPath SoftHca::path_of(const ibv_ah_attr& address) const {
-  if (address.is_global != 0) return PacketPath::of(address, gids_[address.grh.sgid_index]);
-  ibv_ah_attr own = address;  // by LID: there is only one
-  own.grh = {
-      .dgid = gids_[0], .flow_label = 0, .sgid_index = 0, .hop_limit = 1, .traffic_class = 0};
-  return PacketPath::of(own, gids_[0]);
+  if (address.is_global != 0)
+    return PacketPath::of(address, at(address.port_num).gids[address.grh.sgid_index]);
+  ibv_ah_attr by_lid = address;
+  by_lid.grh = {.dgid = gid_of_lid(address.dlid),
+                .flow_label = 0,
+                .sgid_index = 0,
+                .hop_limit = 1,
+                .traffic_class = 0};
+  return PacketPath::of(by_lid, lid_gid_of(address.port_num));
 }
 
 Result<ibv_ah*> SoftHca::create_ah(ibv_pd* pd, const ibv_ah_attr& attr) {
   CriticalSection section(core_.runtime);
   if (const int error = core_.refusal("create_ah"); error != 0) return errno_code(error);
-  if (attr.port_num != 1) return errno_code(EINVAL);
   if (const int error = check_path(attr); error != 0) return errno_code(error);
   if (address_handles_ >= core_.config.max_ah) return errno_code(ENOMEM);
   const auto found = core_.handles.find<SoftPd>(*pd);

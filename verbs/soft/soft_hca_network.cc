@@ -31,10 +31,13 @@ bool is_answer(roce::Operation operation) {
 
 void SoftHca::on_packet(Instant now, PacketPtr packet) {
   ++core_.counters.packets_in;
-  if (core_.removed || port_state_ != IBV_PORT_ACTIVE) {
+  Port& port = at(packet->port);
+  if (core_.removed || port.state != IBV_PORT_ACTIVE) {
     ++core_.counters.wrong_state;
     return;
   }
+  ++port.counters.packets_in;
+  port.counters.bytes_in += packet->size;
   // A checksum that was not computed comes from this process, with no link in between that could
   // damage the packet.
   if (packet->icrc_valid && !roce::icrc_ok(*packet)) {
@@ -174,7 +177,10 @@ PacketPtr SoftHca::next_packet() {
   }
   ++core_.counters.packets_out;
   // A port without a link drops packets without a report.
-  if (port_state_ != IBV_PORT_ACTIVE) return next_packet();
+  Port& port = at(packet->port);
+  if (port.state != IBV_PORT_ACTIVE) return next_packet();
+  ++port.counters.packets_out;
+  port.counters.bytes_out += packet->size;
   return packet;
 }
 
@@ -197,6 +203,7 @@ void SoftHca::send_mad(const MadAddress& to, std::span<const std::uint8_t, kMadB
   if (core_.removed) return;
   PacketPtr packet = core_.pool.take();
   write_mad(*packet, to, mad_psn_, mad);
+  packet->port = port_of(to.source);
   mad_psn_ = mad_psn_ + 1;
   mads_out_.push_back(std::move(packet));
   core_.runtime.call_driver();

@@ -301,6 +301,8 @@ void SoftHca::retire(SoftQp& qp) {
 
 namespace {
 
+constexpr std::uint16_t kMulticastLidFirst = 0xc000;  // IBTA vol 1, 4.1.3
+
 // A name of a shared QP stands for that. EINVAL: which is no more.
 Result<SoftQp*> named_by(const HandleTable& handles, const ibv_qp& qp) {
   const auto found = handles.find<SoftQp>(qp);
@@ -312,14 +314,25 @@ Result<SoftQp*> named_by(const HandleTable& handles, const ibv_qp& qp) {
 }  // namespace
 
 int SoftHca::check_path(const ibv_ah_attr& address) const {
-  if (address.port_num > 1) return EINVAL;
+  if (!has_port(address.port_num)) return EINVAL;
   if (address.is_global == 0) {
     // RoCE knows no address without a global part (kernel: rdma_check_ah_attr).
     const bool lids = core_.config.link_layer == IBV_LINK_LAYER_INFINIBAND;
-    return lids && address.dlid == kInfinibandLid && own_gid(gids_[0]) ? 0 : EINVAL;
+    const bool unicast = address.dlid != 0 && address.dlid < kMulticastLidFirst;
+    return lids && unicast && own_gid(lid_gid_of(address.port_num)) ? 0 : EINVAL;
   }
   if (address.grh.sgid_index >= kGidTableSize) return EINVAL;
-  return own_gid(gids_[address.grh.sgid_index]) ? 0 : EINVAL;
+  return own_gid(at(address.port_num).gids[address.grh.sgid_index]) ? 0 : EINVAL;
+}
+
+// As the kernel checks them (uverbs_cmd.c: modify_qp).
+bool SoftHca::ports_fit(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const {
+  const auto given = [mask](int bit) { return (mask & bit) != 0; };
+  if (given(IBV_QP_PORT) && !has_port(attr.port_num)) return false;
+  const std::uint8_t own = given(IBV_QP_PORT) ? attr.port_num : qp.attr.port_num;
+  if (given(IBV_QP_AV) && attr.ah_attr.port_num != own) return false;
+  return !given(IBV_QP_ALT_PATH) ||
+         (has_port(attr.alt_port_num) && attr.alt_ah_attr.port_num == attr.alt_port_num);
 }
 
 int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const {
@@ -327,7 +340,7 @@ int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mas
   const auto given = [mask](int bit) { return (mask & bit) != 0; };
   if (given(IBV_QP_CUR_STATE) && attr.cur_qp_state != qp.state) return EINVAL;
   if (given(IBV_QP_PKEY_INDEX) && attr.pkey_index != 0) return EINVAL;
-  if (given(IBV_QP_PORT) && attr.port_num != 1) return EINVAL;
+  if (!ports_fit(qp, attr, mask)) return EINVAL;
   if (given(IBV_QP_PATH_MTU) && (attr.path_mtu < IBV_MTU_256 || attr.path_mtu > config.active_mtu))
     return EINVAL;
   if (given(IBV_QP_DEST_QPN) && attr.dest_qp_num > 0xffffff) return EINVAL;

@@ -16,10 +16,12 @@
 
 namespace anyrdma::transport::fabric {
 
-/// A network interface of a host behind a gateway, and the RDMA device that belongs to it.
+/// A network interface of a host behind a gateway, and the port of an RDMA device that belongs to
+/// it.
 struct Rail {
   std::vector<soft::Prefix> addresses;
-  std::string device;  ///< the name of the device
+  std::string device;     ///< the name of the device
+  std::uint8_t port = 1;  ///< 2 and higher: a port of the device of the rail before
 };
 /// The largest number of rails of a host.
 inline constexpr std::size_t kRailsMax = 16;
@@ -42,6 +44,9 @@ struct FabricConfig {
   /// The limits of the device and the features that it lacks, which verbs::soft::resemble can set
   /// as on another device.
   verbs::soft::HcaConfig device{};
+  /// The GID that is reached at LID 1, the one at LID 2, and so on, for ports whose link layer is
+  /// InfiniBand. Empty: the LID of a port is its number, and packets to a LID stay in the device.
+  std::vector<ibv_gid> lids{};
   /// The timing constants of the CM protocol, which are those of one Linux version.
   ibcm::Profile profile = ibcm::kLinux61;
   /// The host's interfaces, at most kRailsMax, if a gateway connects this fabric to fabrics of
