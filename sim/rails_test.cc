@@ -205,7 +205,8 @@ class PortsOfADevice : public ::testing::Test {
  protected:
   static HostOptions two_ports(const std::string& last,
                                std::uint8_t link_layer = IBV_LINK_LAYER_ETHERNET) {
-    const verbs::soft::HcaConfig device{.name = "mlx5_0", .link_layer = link_layer};
+    const verbs::soft::HcaConfig device{
+        .name = "mlx5_0", .link_layer = link_layer, .path_migration = true};
     return {.interfaces = {{.addresses = {"10.0.0." + last}, .device = device},
                            {.addresses = {"10.0.1." + last}, .device = device, .port = 2}}};
   }
@@ -248,6 +249,46 @@ TEST_F(PortsOfADevice, AnIdHasThePortThatItsAddressLeadsTo) {
   server.expect(RDMA_CM_EVENT_ESTABLISHED);
   near.post(IBV_WR_SEND, 7, 0, 8);
   EXPECT_EQ(near.wait_sent().status, IBV_WC_SUCCESS);
+  EXPECT_GT(client_host.hca().counters_of(2).packets_out, 0u);
+}
+
+TEST_F(PortsOfADevice, AConnectionWithAnAlternatePathSurvivesTheLossOfItsPort) {
+  const auto load = [](const cm::Id& id, const Host& peer) {
+    ibv_qp_attr attr{};
+    attr.alt_ah_attr.is_global = 1;
+    attr.alt_ah_attr.port_num = attr.alt_port_num = 2;
+    attr.alt_ah_attr.grh.dgid = peer.address(0, 1).gid();
+    attr.alt_timeout = 14;
+    attr.path_mig_state = IBV_MIG_REARM;
+    verbs::provider_of(id.qp()->context)
+        .modify_qp(id.qp(), &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE)
+        .value();
+  };
+  const auto active = client.resolve(server_host.address(kPort, 0));
+  Pipe near(*active);
+  rdma_conn_param param = parameters("");
+  param.retry_count = 2;
+  active->connect(&param).value();
+  const auto passive = server.expect_request();
+  Pipe far(*passive);
+  for (std::uint64_t i = 0; i < 3; ++i) far.post_receive(i, 0, 64);
+  passive->accept(&param).value();
+  client.expect(RDMA_CM_EVENT_ESTABLISHED);
+  server.expect(RDMA_CM_EVENT_ESTABLISHED);
+  load(*active, server_host);
+  load(*passive, client_host);
+  const auto send = [&near] {
+    near.post(IBV_WR_SEND, 7, 0, 8);
+    return near.wait_sent().status;
+  };
+  EXPECT_EQ(send(), IBV_WC_SUCCESS);
+
+  happen("cut-rail server eth0");
+
+  EXPECT_EQ(send(), IBV_WC_SUCCESS);
+  EXPECT_EQ(send(), IBV_WC_SUCCESS);
+  for (int received = 0; received < 3; ++received)
+    EXPECT_EQ(far.wait_received().status, IBV_WC_SUCCESS);
   EXPECT_GT(client_host.hca().counters_of(2).packets_out, 0u);
 }
 

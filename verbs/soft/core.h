@@ -91,6 +91,7 @@ struct Core {
   CallGate* gate = nullptr;
   MadeObjects own_made{};
   MadeObjects* made = nullptr;  ///< the host's counters; null: own_made
+  const Hca* hca = nullptr;     ///< the device itself, for the state of its ports
 
   /// Returns the errno with which a call fails before its arguments are checked; 0: the call may
   /// continue.

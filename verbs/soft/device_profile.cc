@@ -45,6 +45,7 @@ constexpr std::array kKeys{
     Key{"min_ack_timeout", &HcaConfig::min_ack_timeout, 0, 31},
     Key{"uc", &HcaConfig::uc, 0, 1},
     Key{"xrc", &HcaConfig::xrc, 0, 1},
+    Key{"path_migration", &HcaConfig::path_migration, 0, 1},
     Key{"atomics", &HcaConfig::atomics, IBV_ATOMIC_NONE, IBV_ATOMIC_GLOB},
     Key{"on_demand_paging", &HcaConfig::on_demand_paging, 0, 1},
     Key{"max_dm_size", &HcaConfig::max_dm_size, 0, 1 << 30},

@@ -269,6 +269,7 @@ TEST(DeviceProfile, HasATestForEachEntry) {
                                     "atomics",
                                     "local_ca_ack_delay",
                                     "min_ack_timeout",
+                                    "path_migration",
                                     "max_dm_size",
                                     "free_when_executed",
                                     "flush_with_cause",
@@ -276,6 +277,12 @@ TEST(DeviceProfile, HasATestForEachEntry) {
   for (const Limit& limit : limits()) tested.insert(limit.key);
 
   for (const std::string_view name : entry_names()) EXPECT_EQ(tested.count(name), 1u) << name;
+}
+
+TEST(DeviceProfile, GivesADevicePathMigration) {
+  constexpr unsigned kFlag = IBV_DEVICE_AUTO_PATH_MIG;
+  EXPECT_NE(Device("path_migration = 1").attributes().device_cap_flags & kFlag, 0u);
+  EXPECT_EQ(Device("path_migration = 0").attributes().device_cap_flags & kFlag, 0u);
 }
 
 TEST(DeviceProfile, ShowsInWhatTheDeviceTellsOfItself) {

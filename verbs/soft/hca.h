@@ -77,6 +77,8 @@ struct HcaConfig {
   bool uc = true;   ///< unreliable connections
   bool xrc = true;  ///< extended connections
   std::uint32_t max_xrcd = 65536;
+  /// Automatic path migration (APM), as NICs with InfiniBand ports have it.
+  bool path_migration = false;
   /// The ibv_atomic_cap that the device reports; IBV_ATOMIC_NONE: no atomics. The default is
   /// IBV_ATOMIC_HCA, because NICs report it and UCX accepts no other value. IBV_ATOMIC_GLOB would
   /// be true as well, since the atomics are the processor's own.

@@ -94,6 +94,7 @@ void SoftQp::open(const QpOwner& owner, const ibv_qp_init_attr& init, std::uint3
   pthread_cond_init(&cond, nullptr);
   attr = ibv_qp_attr{};
   attr.path_mtu = core.config.active_mtu;
+  alternate_is_loaded = false;
   cap = init.cap;
   signal_all = init.sq_sig_all != 0;
   established = false;
@@ -226,7 +227,6 @@ void copy_attributes(ibv_qp_attr& to, const ibv_qp_attr& from, int mask) {
   if ((mask & IBV_QP_PATH_MIG_STATE) != 0) to.path_mig_state = from.path_mig_state;
   if ((mask & IBV_QP_DEST_QPN) != 0) to.dest_qp_num = from.dest_qp_num;
   if ((mask & IBV_QP_ALT_PATH) != 0) {
-    // Kept for query_qp: RoCE has no automatic path migration.
     to.alt_ah_attr = from.alt_ah_attr;
     to.alt_pkey_index = from.alt_pkey_index;
     to.alt_port_num = from.alt_port_num;
@@ -254,6 +254,7 @@ void SoftQp::apply(const ibv_qp_attr& wanted, int mask) {
     const ibv_qp_attr fresh{};
     attr = fresh;
     attr.path_mtu = core.config.active_mtu;
+    alternate_is_loaded = false;
     established = false;
   } else if (to == IBV_QPS_RTR) {
     responder.start();
@@ -423,6 +424,7 @@ PacketPtr SoftQp::make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t pa
   bth.solicited = solicited;
   bth.destination = wire::Qpn{attr.dest_qp_num};
   bth.ack_request = ack_request;
+  bth.migration = core.config.path_migration && attr.path_mig_state == IBV_MIG_MIGRATED;
   bth.psn = psn;
   return make_packet(path, bth, payload);
 }

@@ -132,6 +132,21 @@ struct SoftQp : ExtensibleQp {
   /// (Core::held).
   [[nodiscard]] bool hold();
 
+  // --- automatic path migration (path_migration.cc) ---------------------------------------------
+
+  /// Whether the packet comes from the peer, by the path in use. A packet by the alternate path
+  /// that says that the peer has migrated makes the QP migrate, too (IBTA vol 1, 17.2.8).
+  [[nodiscard]] bool hears(const Packet& packet, const roce::Bth& bth);
+  /// Loads an alternate path, and sets the migration state that the application wants. The caller
+  /// has checked both with may_migrate().
+  void load_alternate(const PacketPath& path);
+  void set_migration(ibv_mig_state wanted);
+  /// Whether the application may set the migration state. `loads`: it loads an alternate path, too.
+  [[nodiscard]] bool may_set_migration(ibv_mig_state wanted, bool loads) const;
+  /// Migrates to the alternate path, if the QP is armed: IBV_EVENT_PATH_MIG. False: it is not
+  /// armed, or the alternate path cannot be used (IBV_EVENT_PATH_MIG_ERR).
+  [[nodiscard]] bool migrate();
+
   /// Makes a packet to the QP's peer, with the QP's path and a BTH.
   [[nodiscard]] PacketPtr make_packet(std::uint8_t opcode, wire::Psn psn, std::size_t payload,
                                       bool ack_request, bool solicited);
@@ -177,6 +192,9 @@ struct SoftQp : ExtensibleQp {
   ibv_qp_attr attr{};
   ibv_qp_cap cap{};
   PacketPath path{};
+  PacketPath alternate{};            ///< of automatic path migration
+  bool alternate_is_loaded = false;  ///< `alternate` is a path
+  bool mismatch_reported = false;    ///< IBV_EVENT_PATH_MIG_ERR was raised since the last REARM
   std::uint32_t ece_options = 0;
   std::uint64_t made = 0;    ///< the QP's number among those created on its host
   std::uint32_t groups = 0;  ///< multicast groups that it is attached to

@@ -495,11 +495,14 @@ void Requester::on_peer_gone(Instant now) {
 
 // Sends again from the oldest packet without an acknowledgement, if a retry is left.
 void Requester::retry(Instant now) {
-  if (retries_left_ == 0 || peer_gone_) {
+  if (retries_left_ == 0 && !peer_gone_ && qp_.migrate()) {
+    progress_made();  // all retries once more, by the other path
+  } else if (retries_left_ == 0 || peer_gone_) {
     fail(IBV_WC_RETRY_EXC_ERR);
     return;
+  } else {
+    --retries_left_;
   }
-  --retries_left_;
   rewind();
   restart_timer(now);
 }

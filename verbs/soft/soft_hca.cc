@@ -58,6 +58,7 @@ std::uint8_t generation_of(std::uint32_t qpn_first) {
 
 SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaConfig& config)
     : core_{runtime, random, pool, obtainable(config)}, ports_(config.ports) {
+  core_.hca = this;
   CM_ASSERT(config.ports > 0 && config.ports <= kPortsMost);
   CM_ASSERT(config.qpn_first > 1);
   CM_ASSERT(config.qpn_count > 0);
@@ -230,6 +231,7 @@ Result<void> SoftHca::query_device(ibv_context*, ibv_device_attr* attr) {
                            IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD |
                            IBV_DEVICE_SRQ_RESIZE;
   if (config.xrc) attr->device_cap_flags |= IBV_DEVICE_XRC;
+  if (config.path_migration) attr->device_cap_flags |= IBV_DEVICE_AUTO_PATH_MIG;
   if (config.max_mw != 0) {
     attr->device_cap_flags |=
         IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS;

@@ -231,6 +231,7 @@ class SoftHca final : public Hca {
   [[nodiscard]] int check_capabilities(const ibv_qp_init_attr& init) const;
   [[nodiscard]] int check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   [[nodiscard]] int check_path(const ibv_ah_attr& address) const;
+  [[nodiscard]] int check_migration(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   [[nodiscard]] bool ports_fit(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const;
   /// Returns the path of an address. Precondition: check_path() has accepted the address.
   [[nodiscard]] PacketPath path_of(const ibv_ah_attr& address) const;

@@ -70,7 +70,7 @@ void SoftHca::dispatch(PacketPtr packet, Instant now) {
     return;
   }
   // A connection hears its peer only (IBTA vol 1, 9.6.1.5).
-  if (!same(packet->source, qp->path.destination) || !same(packet->destination, qp->path.source)) {
+  if (!qp->hears(*packet, envelope.bth)) {
     ++core_.counters.unknown_qp;
     return;
   }

@@ -352,7 +352,19 @@ int SoftHca::check_attributes(const SoftQp& qp, const ibv_qp_attr& attr, int mas
     return EINVAL;
   if (given(IBV_QP_MAX_DEST_RD_ATOMIC) && attr.max_dest_rd_atomic > config.max_qp_rd_atom)
     return EINVAL;
+  if (const int error = check_migration(qp, attr, mask); error != 0) return error;
   return given(IBV_QP_AV) ? check_path(attr.ah_attr) : 0;
+}
+
+// A device without automatic path migration keeps the attributes for ibv_query_qp, as rxe does.
+int SoftHca::check_migration(const SoftQp& qp, const ibv_qp_attr& attr, int mask) const {
+  const bool loads = (mask & IBV_QP_ALT_PATH) != 0;
+  if (!core_.config.path_migration) return 0;
+  if ((mask & IBV_QP_PATH_MIG_STATE) != 0 && !qp.may_set_migration(attr.path_mig_state, loads))
+    return EINVAL;
+  if (!loads) return 0;
+  if (attr.alt_pkey_index != 0 || attr.alt_timeout > 31) return EINVAL;
+  return check_path(attr.alt_ah_attr);
 }
 
 Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
@@ -366,7 +378,11 @@ Result<void> SoftHca::modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) {
   if (!transition_allowed(soft.qp_type, soft.state, to, mask)) return errno_code(EINVAL);
   if (const int error = check_attributes(soft, *attr, mask); error != 0) return errno_code(error);
   if ((mask & IBV_QP_AV) != 0) soft.path = path_of(attr->ah_attr);
-  soft.apply(*attr, mask);
+  const bool migrates = core_.config.path_migration && (mask & IBV_QP_PATH_MIG_STATE) != 0;
+  soft.apply(*attr, migrates ? mask & ~IBV_QP_PATH_MIG_STATE : mask);
+  if (core_.config.path_migration && (mask & IBV_QP_ALT_PATH) != 0)
+    soft.load_alternate(path_of(attr->alt_ah_attr));
+  if (migrates) soft.set_migration(attr->path_mig_state);
   soft.publish();
   return {};
 }
