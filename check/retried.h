@@ -25,7 +25,7 @@ class Retried {
     kMessage,  ///< uses a receive
     kAtomic,   ///< changes memory
   };
-  /// What a program posted.
+  /// A request that a program posted.
   struct Request {
     std::string operation{};
     std::uint64_t wr_id = 0;
