@@ -114,5 +114,10 @@ alike 'processes that spin while they wait for each other' "$PWD/tests/simulated
 for meanwhile in pauses counts polls looks; do
   alike "processes of which each $meanwhile while it waits for the other" "$PWD/tests/simulated/spinning processes $meanwhile"
 done
+says='here/polling: 20 hand-overs took [0-9]{1,2} us$'
+for memory in threads inherited named memfd segment attached; do
+  alike "pollers of completion queues that wait for each other by memory: $memory" \
+    "$PWD/tests/simulated/polling $memory"
+done
 
 finish

@@ -158,7 +158,7 @@ Outcome on_clock_nanosleep(Thread& thread, const Call& call) {
 }
 
 Outcome on_sched_yield(Thread& thread, const Call& /*call*/) {
-  thread.spin(Thread::kShareOfYields);
+  thread.spin(Thread::kOfYields);
   return thread.is_over() ? Outcome::over() : Outcome::answered(0);
 }
 

@@ -133,6 +133,7 @@ Outcome HugePages::on_shmget(Thread& thread, const Call& call) {
 }
 
 Outcome HugePages::on_shmat(Thread& thread, const Call& call) {
+  thread.process().writes_shared = true;
   const auto found = shared_.find({thread.process().host, static_cast<int>(call.arguments[0])});
   if (found == shared_.end() || call.arguments[1] != 0) return Outcome::made();
   return map(thread, call, call, found->second);

@@ -32,6 +32,8 @@ class Idleness {
     if (++vain_looks_ <= kForNothing) return std::nullopt;
     return call_cost_ * growing(vain_looks_ - kForNothing);
   }
+  /// The number of polls that found nothing since one found something.
+  [[nodiscard]] unsigned vain_looks() const { return vain_looks_; }
   /// A poll has found something, or the thread has waited.
   void note_found() { vain_looks_ = 0; }
 

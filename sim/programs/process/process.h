@@ -52,6 +52,7 @@ struct Process {
   std::optional<ReplacedCode> code{};        ///< nullopt: it runs no program yet
   std::shared_ptr<SharedClock> clock{};      ///< null: it asks by system calls
   std::unique_ptr<SharedEntries> entries{};  ///< null: it has none to leave
+  bool writes_shared = false;                ///< it may have memory that other processes read
 };
 
 /// Returns the thread that the process knows by `number`. Null: there is none, or it has ended.

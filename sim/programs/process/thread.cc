@@ -116,21 +116,24 @@ void Thread::yield() {
   if (supervisor_.world().scheduler().fibers().closed()) over_ = true;
 }
 
-void Thread::spin(int share) {
-  // As many as a hand-over among a few threads takes: no time passes.
-  constexpr unsigned kForNothing = 16;
+void Thread::spin(const Pace& pace) {
   constexpr Duration kFirst = std::chrono::microseconds(1);
   if (over_) return;
   supervisor_.end_turn();
   Scheduler& scheduler = supervisor_.world().scheduler();
   if (spins_++ == 0) spins_since_ = scheduler.now();
-  if (spins_ <= kForNothing) {
+  if (spins_ <= pace.for_nothing) {
     scheduler.let_others_go_first();
   } else {
     const Duration waited = scheduler.now() - spins_since_;
-    scheduler.poll_until(scheduler.now() + std::max(kFirst, waited / share));
+    scheduler.poll_until(scheduler.now() + std::max(kFirst, waited / pace.share));
   }
   if (scheduler.fibers().closed()) over_ = true;
+}
+
+Duration Thread::spun_for() const {
+  if (spins_ == 0) return Duration::zero();
+  return supervisor_.world().scheduler().now() - spins_since_;
 }
 
 bool Thread::give_way() {

@@ -89,13 +89,23 @@ class Thread {
 
   /// Suspends the thread until something happens, as after a poll that found nothing.
   void yield();
+  /// How often spin() returns: a poll takes at most one part in `share` of the virtual time since
+  /// the first one.
+  struct Pace {
+    unsigned for_nothing;  ///< so many polls at first take no time: others only go first
+    int share;
+  };
+  static constexpr Pace kInLoop{.for_nothing = 16, .share = 16};
+  static constexpr Pace kOfYields{.for_nothing = 16, .share = 256};
+  /// For empty polls of completion queues. One stop stands for several polls, and a program that
+  /// receives by memory need not make any other call.
+  static constexpr Pace kOfPolls{.for_nothing = 0, .share = 1024};
   /// Like yield(), for a program that polls memory which another thread may write. The supervisor
-  /// does not see such writes, so the program polls again soon, then less and less often: a poll
-  /// takes at most one part in `share` of the virtual time since the first one. A loop without
-  /// system calls costs more real time per poll than one with sched_yield(2).
-  void spin(int share = kShareInLoop);
-  static constexpr int kShareInLoop = 16;
-  static constexpr int kShareOfYields = 256;
+  /// does not see such writes, so the program polls again soon, then less and less often. A loop
+  /// without system calls costs more real time per poll than one with sched_yield(2).
+  void spin(const Pace& pace = kInLoop);
+  /// How long the thread has only polled by spin().
+  [[nodiscard]] Duration spun_for() const;
   /// Offers a scheduling point: other threads run first if the schedule chooses so. Returns false
   /// if this thread has ended meanwhile.
   [[nodiscard]] bool give_way();

@@ -281,6 +281,7 @@ Process& Sandbox::on_new_process(Thread& maker, pid_t pid) {
   while (first->parent != nullptr) first = first->parent;
   const std::string name = first->name + "." + std::to_string(++first->children_made + 1);
   Process& child = adopt(pid, &parent, *parent.host, *parent.program, name);
+  child.writes_shared = parent.writes_shared;
   (void)add_thread(child, pid, true);
   return child;
 }

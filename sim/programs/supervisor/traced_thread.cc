@@ -118,6 +118,7 @@ void TracedThread::on_call() {
   }
   if (!aside && (!pay_for_calls() || !give_way())) return;
   const unsigned looks = idleness().looks();
+  const unsigned vain_looks = idleness().vain_looks();
   const Outcome outcome = make_call(*this, *call);
   if (outcome.kind == Outcome::Kind::kMade) {
     sandbox_.note_call_in_kernel();
@@ -129,7 +130,11 @@ void TracedThread::on_call() {
     return;
   }
   if (idleness().looks() == looks && !aside && !is_point) idleness().end_looks();
-  if (!aside && !is_point && call->number != SYS_sched_yield) end_spins();
+  // To look in vain somewhere else is no deed.
+  const bool spins = call->number == SYS_sched_yield ||
+                     call->number == transport::realtime::kPollCall ||
+                     idleness().vain_looks() > vain_looks;
+  if (!aside && !is_point && !spins) end_spins();
   if (outcome.kind != Outcome::Kind::kAnswered || is_over()) return;
   tracee().answer(outcome.result);
   // Whom this call has woken may go on before its caller does. A point wakes no thread.
@@ -179,6 +184,7 @@ void TracedThread::on_program() {
   sandbox_.await_lender(process());
   process().clock.reset();
   process().entries.reset();
+  process().writes_shared = false;
   process().code.emplace(sandbox_.options().replace_time_stamps ? Replaced::kChanceAndTime
                                                                 : Replaced::kChance);
   look_at_new_code(*this);

@@ -3,10 +3,12 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 
 #include "sim/host.h"
 #include "sim/points/mark_call.h"
+#include "sim/programs/kernel/common_memory.h"
 #include "sim/programs/kernel/kernel.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/supervisor.h"
@@ -78,7 +80,13 @@ Outcome on_new_object(Thread& thread, const Call& /*call*/) {
 // --- those of anyrdma's libraries ---------------------------------------------------------------
 
 Outcome on_poll_in_vain(Thread& thread, const Call& /*call*/) {
-  thread.yield();
+  // Who has polled for so long next to others waits for what only an event can change.
+  constexpr Duration kSpinningMax = std::chrono::hours(1);
+  if (others_may_write(thread) && thread.spun_for() < kSpinningMax) {
+    thread.spin(Thread::kOfPolls);
+  } else {
+    thread.yield();
+  }
   return thread.is_over() ? Outcome::over() : Outcome::answered(0);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <system_error>
 
+#include "sim/programs/kernel/common_memory.h"
 #include "sim/programs/kernel/kernel.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/supervisor.h"
@@ -51,6 +52,7 @@ void look_at_new_code(Thread& thread) {
 
 Outcome on_mmap(Thread& thread, const Call& call) {
   const auto& [address, size, rights, flags, fd, offset] = call.arguments;
+  note_mapping(thread, call);
   HugePages& huge = thread.supervisor().kernel().huge_pages;
   const bool of_file = (flags & MAP_ANONYMOUS) == 0 && huge.has_files();
   if ((flags & MAP_HUGETLB) != 0 || (of_file && huge.is_huge(thread.borrow(static_cast<int>(fd)))))
