@@ -88,6 +88,27 @@ alike multiprocessing 'python3 -c "
 import multiprocessing
 with multiprocessing.Pool(3) as pool: print(sum(pool.map(int, range(100))))"'
 
+# The same program in three languages: threads that connect and exchange messages by librdmacm and libibverbs.
+sources=$PWD/tests/simulated/languages
+answers() { # NAME COMPILER COMMAND...: makes the program $work/NAME
+  local name=$1 compiler=$2
+  shift 2
+  if ! has "$compiler"; then
+    not_yet "$name" "$compiler is not installed"
+    return
+  fi
+  ! is_mine_next || env "$@" || failures=1
+  apart "$name" "$work/$name serve" "$work/$name ask $s"
+}
+says='client1/[a-z_0-9]*: the sum of the answers is 280'
+answers tsan gcc gcc -O1 -g -fsanitize=thread -o "$work/tsan" "$sources/answers.c" -lrdmacm -libverbs -lpthread
+answers rust rustc rustc -O -o "$work/rust" "$sources/answers.rs"
+# Debian's gccgo, which ./dev installs, has a command of its own beside Google's.
+gccgo=$(compgen -c go- | grep -x 'go-[0-9]*' | sort | tail -n 1)
+for go in go "${gccgo:-gccgo}"; do
+  answers "${go//-/_}" "$go" GOCACHE="$work/cache" GO111MODULE=off "$go" build -o "$work/${go//-/_}" "$sources/answers.go"
+done
+
 says='here/valgrind: .*ERROR SUMMARY: 0 errors'
 alike valgrind 'valgrind --error-exitcode=3 ibv_devinfo'
 

@@ -157,6 +157,11 @@ is_mine() {
   [ $((cases++ % shards)) = "$shard" ]
 }
 
+# Whether the next case is: what only that one needs is not made elsewhere.
+is_mine_next() {
+  [ $((cases % shards)) = "$shard" ]
+}
+
 table_row() { # NAME PROGRAMS OPTION...: the programs are looked for
   local name=$1 absent
   is_mine || return 0
