@@ -58,6 +58,14 @@ bool choose(const Choice& choice) {
   set("ANYRDMA_TRANSPORT", choice.transport);
   set("ANYRDMA_FABRIC", choice.fabric);
   set("ANYRDMA_LINK_LAYER", choice.link);
+  set("ANYRDMA_RAILS", choice.rails);
+  if (!choice.rails.empty() && transport::transport_of_environment() != "fabric") {
+    say("--rails gives devices to the transport 'fabric' only. With udp each interface has a "
+        "device; "
+        "ANYRDMA_UDP_ADDRESS names others (docs/transports.md). With other transports the "
+        "machine's devices are there. Leave out --rails, or use --transport fabric.");
+    return false;
+  }
   if (choice.device.empty()) return true;
   const auto device = device_of(choice.device, transport::transport_of_environment());
   if (device) set("ANYRDMA_DEVICE", *device);

@@ -12,6 +12,7 @@ struct Choice {
   std::string fabric;
   std::string link;    ///< "ethernet", "infiniband"
   std::string device;  ///< profile's name or file
+  std::string rails;   ///< number of devices
 };
 
 /// Sets the variables that the drop-in libraries read. False, and a sentence on stderr that names

@@ -155,8 +155,8 @@ class Command {
                    "happen")
         ->needs(faults);
     run_->footer(
-        "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--faults FILE]\n"
-        "            [--record PATH] [--check] -- PROGRAM [ARGUMENT...]");
+        "anyrdma run [--transport NAME] [--fabric NAME] [--device DEVICE] [--rails N]\n"
+        "            [--faults FILE] [--record PATH] [--check] -- PROGRAM [ARGUMENT...]");
     run_->prefix_command();  // `--` may be left out when PROGRAM follows at once
   }
 
@@ -175,6 +175,11 @@ class Command {
                   "(default: $ANYRDMA_LINK_LAYER, else ethernet)")
         ->type_name("LAYER")
         ->check(CLI::IsMember({"ethernet", "infiniband"}));
+    of.add_option("--rails", choice.rails,
+                  "the number of devices (default: $ANYRDMA_RAILS, else 1); those after the\n"
+                  "first have the addresses 127.0.1.1, 127.0.2.1 and so on")
+        ->type_name("N")
+        ->check(CLI::Range(1, 16));
     of.add_option("--device", choice.device,
                   "limits and missing features of the device: a file, or one of\n" +
                       device_names() + "; see docs/devices.md")

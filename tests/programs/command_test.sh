@@ -84,6 +84,18 @@ case_unknown_link_layer_is_refused_before_the_program_and_said_by_the_libraries(
   expect_line devices "^anyrdma: no RDMA device is available\. ANYRDMA_LINK_LAYER is 'token-ring'\. Use ethernet or infiniband\."
 }
 
+case_rails_are_devices_and_their_number_is_checked() {
+  refused 2 '^anyrdma: --rails: ' run --rails 17 -- touch "$work/started"
+  refused 2 "^anyrdma: --rails gives devices to the transport 'fabric' only\. " \
+    run --transport udp --rails 2 -- touch "$work/started"
+  [ ! -e "$work/started" ] || fail "the program was started"
+  command -v ibv_devices >/dev/null || { skip "ibv_devices is not installed"; return; }
+  "$anyrdma" run --rails 3 -- ibv_devices >"$work/devices.log" 2>&1 || fail "ibv_devices: $?"
+  for device in anyrdma0 anyrdma1 anyrdma2; do expect_line devices "^ *$device"; done
+  ANYRDMA_RAILS=none "$anyrdma" run -- ibv_devices >"$work/devices.log" 2>&1
+  expect_line devices "ANYRDMA_RAILS is 'none'\. Give a number of devices from 1 to 16\."
+}
+
 case_help_prints_the_reference_of_a_topic() {
   "$anyrdma" help scenario >"$work/topic.log" 2>&1 || fail "help scenario: $?"
   expect_line topic '^SCENARIO FILES$'

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <deque>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -100,7 +101,7 @@ class FabricImpl final : public Fabric, private realtime::Epilogue::Work {
   /// A change of an object, which may be of any device.
   void change_object(const soft::DeviceChange& change);
   [[nodiscard]] std::vector<station::EngineDevice> devices_of_host() const;
-  [[nodiscard]] station::EngineDevice device_of_machine() const;
+  [[nodiscard]] std::vector<station::EngineDevice> devices_of_machine() const;
 
   const FabricConfig config_;
   const verbs::soft::LidList lids_;
@@ -130,22 +131,24 @@ Result<void> FabricImpl::take_place() {
                                        engine_.receiver());
   if (!carrier) return socket_error(carrier.error().value());
   registry_ = std::move(*registry);
-  if (config_.near_memory && config_.memory_chooser == nullptr && config_.rails.size() <= 1)
+  if (config_.near_memory && config_.memory_chooser == nullptr && config_.rails.size() <= 1 &&
+      config_.devices == 1)
     near_ = NearMembers::create(registry_->slot(), registry_->incarnation());
   carrier_ = std::move(*carrier);
   if (config_.rails.empty()) {
-    network_ = std::make_unique<HostNetwork>(HostAddresses::read());
+    network_ = std::make_unique<HostNetwork>(HostAddresses::read(), config_.devices);
+    carrier_->attach(*network_);
   } else {
     outside_ = std::make_unique<Outside>(config_.rails, registry_->slot());
     carrier_->attach(outside_.get());
+    carrier_->attach(static_cast<const RailAddresses&>(*outside_));
   }
   return {};
 }
 
 Result<void> FabricImpl::build() {
   const Slot slot = registry_->slot();
-  std::vector<station::EngineDevice> devices =
-      outside_ ? devices_of_host() : std::vector{device_of_machine()};
+  std::vector<station::EngineDevice> devices = outside_ ? devices_of_host() : devices_of_machine();
   // No two queue pairs of a process have one number: a reader of its recording has no device.
   const auto share = kQpnCount / static_cast<std::uint32_t>(devices.size());
   std::uint32_t first = first_qpn(slot);
@@ -158,6 +161,7 @@ Result<void> FabricImpl::build() {
                                   .comm_id_mask = kCommIdMask,
                                   .comm_id_tag = comm_id_tag(slot),
                                   .waiting_requests_max = kWaitingRequestsMax,
+                                  .loopback_is_routed = config_.devices > 1,
                                   .loopback_has_device = true};
   if (outside_) {
     rules.waiting_requests_max = 0;
@@ -195,9 +199,16 @@ std::vector<station::EngineDevice> FabricImpl::devices_of_host() const {
   return devices;
 }
 
-station::EngineDevice FabricImpl::device_of_machine() const {
-  return {{.min_ack_timeout = kMinAckTimeout, .link_layer = config_.link_layer},
-          {{network_->gids(kGids), network_->interface()}}};
+std::vector<station::EngineDevice> FabricImpl::devices_of_machine() const {
+  std::vector<station::EngineDevice> devices;
+  for (std::size_t device = 0; device < network_->rails(); ++device) {
+    verbs::soft::HcaConfig config{.name = "anyrdma" + std::to_string(device),
+                                  .min_ack_timeout = kMinAckTimeout,
+                                  .link_layer = config_.link_layer};
+    config.node_guid = wire::Guid{value(config.node_guid) + device};
+    devices.push_back({config, {{network_->gids(kGids, device), network_->interface(device)}}});
+  }
+  return devices;
 }
 
 void FabricImpl::listen_for_changes() {
@@ -290,6 +301,7 @@ void FabricImpl::change_object(const soft::DeviceChange& change) {
 
 Result<std::unique_ptr<Fabric>> Fabric::open(const FabricConfig& config) {
   if (!good_name(config.name)) return FabricErrc::kBadName;
+  if (config.devices == 0 || config.devices > kRailsMax) return FabricErrc::kBadDevices;
   if (config.uid != ::geteuid()) return FabricErrc::kWrongUser;
   auto fabric = std::make_unique<FabricImpl>(config);
   if (Result<void> joined = fabric->join(); !joined) return joined.error();

@@ -105,8 +105,18 @@ TEST_F(FabricOpening, RefusesABadNameAndAnotherUser) {
   EXPECT_EQ(Fabric::open(config).error(), make_error_code(FabricErrc::kWrongUser));
 }
 
+TEST_F(FabricOpening, TheNumberOfDevicesHasLimits) {
+  FabricConfig config = scratch.config();
+  for (const std::size_t devices : {std::size_t{0}, kRailsMax + 1}) {
+    config.devices = devices;
+    EXPECT_EQ(Fabric::open(config).error(), make_error_code(FabricErrc::kBadDevices)) << devices;
+  }
+  config.devices = kRailsMax;
+  EXPECT_EQ(Fabric::open(config).value()->transport().devices().size(), kRailsMax);
+}
+
 TEST_F(FabricOpening, EveryErrorHasASentenceAndAnErrno) {
-  for (int i = 1; i <= static_cast<int>(FabricErrc::kUnsuitable); ++i) {
+  for (int i = 1; i <= static_cast<int>(FabricErrc::kBadDevices); ++i) {
     const auto error = make_error_code(static_cast<FabricErrc>(i));
     EXPECT_NE(errno_of(error), 0);
     EXPECT_NE(error.message(), "unknown fabric error");
@@ -144,6 +154,66 @@ TEST_F(FabricConnection, TwoMembersConnectSendAndDisconnect) {
   EXPECT_EQ(server.buffer[4999], 0x5a);
   client.drop();
   EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+}
+
+class FabricDevices : public FabricConnection {
+ protected:
+  FabricConfig two() const {
+    FabricConfig config = scratch.config();
+    config.devices = 2;
+    return config;
+  }
+  /// Whether messages go both ways; the parties have a connection.
+  static void exchange(Party& server, Party& client) {
+    server.post_recv(5000);
+    client.post_send(5000);
+    EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+    EXPECT_EQ(server.next_completion(), IBV_WC_SUCCESS);
+  }
+};
+
+constexpr const char* kSecondDevice = "127.0.1.1";
+
+TEST_F(FabricDevices, AnAddressChoosesTheDevice) {
+  Party server(two());
+  Party client(two());
+  for (const char* address : {"127.0.0.1", kSecondDevice}) {
+    server.listen(kPort, address);
+    ASSERT_TRUE(client.start_connecting(kPort, address));
+    ASSERT_TRUE(server.answer());
+    ASSERT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+    ASSERT_EQ(server.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+    const char* const device = address == kSecondDevice ? "anyrdma1" : "anyrdma0";
+    EXPECT_STREQ(client.id().raw()->verbs->device->name, device);
+    EXPECT_STREQ(server.id().raw()->verbs->device->name, device);
+    exchange(server, client);
+    client.drop();
+    EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+    server.drop();
+  }
+}
+
+TEST_F(FabricDevices, OneFailsAndTheOtherGoesOn) {
+  Party first_server(two());
+  Party first_client(two());
+  Party server(two());
+  Party client(two());
+  first_server.listen(kPort);
+  server.listen(kPort + 1, kSecondDevice);
+  ASSERT_TRUE(first_client.start_connecting(kPort));
+  ASSERT_TRUE(first_server.answer());
+  ASSERT_EQ(first_client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+  ASSERT_TRUE(client.start_connecting(kPort + 1, kSecondDevice));
+  ASSERT_TRUE(server.answer());
+  ASSERT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+
+  for (Party* const each : {&first_client, &client}) {
+    const verbs::CriticalSection section(each->station().transport().runtime());
+    ASSERT_TRUE(each->station().remove_device(0));
+  }
+
+  EXPECT_EQ(first_client.next_event(), RDMA_CM_EVENT_DEVICE_REMOVAL);
+  exchange(server, client);
 }
 
 TEST_F(FabricConnection, WithinOneMemberToo) {

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <memory>
 
+#include "transport/fabric/rendezvous/config.h"
 #include "transport/realtime/descriptor.h"
 #include "verbs/assert.h"
 #include "verbs/wire/gid.h"
@@ -17,13 +19,16 @@ namespace {
 
 using soft::Address;
 
-/// For a machine without one: stable, and outside of what interfaces make of their MAC addresses.
-ibv_gid made_up_link_local() {
+/// The index of no interface of the machine, plus the number of a device.
+constexpr int kFirstIndex = 0x10000;
+
+/// For a device without one: stable, and outside of what interfaces make of their MAC addresses.
+ibv_gid made_up_link_local(std::size_t device) {
   ibv_gid gid{};
   gid.raw[0] = 0xfe;
   gid.raw[1] = 0x80;
   gid.raw[8] = 0x02;
-  gid.raw[15] = 0x01;
+  gid.raw[15] = static_cast<std::uint8_t>(1 + device);
   return gid;
 }
 
@@ -66,6 +71,15 @@ HostAddresses HostAddresses::read() {
   return result;
 }
 
+HostAddresses HostAddresses::of_device(std::size_t number) {
+  HostAddresses result;
+  result.interface = kFirstIndex + static_cast<int>(number);
+  Address link_local = Address::from_gid(made_up_link_local(number));
+  link_local.scope = static_cast<std::uint32_t>(result.interface);
+  result.all = {Address::ipv4(0x7f000001 | static_cast<std::uint32_t>(number) << 8), link_local};
+  return result;
+}
+
 std::vector<ibv_gid> HostAddresses::gids(std::size_t size) const {
   std::vector<Address> ordered = all;
   const auto rank = [](const Address& address) {
@@ -75,7 +89,7 @@ std::vector<ibv_gid> HostAddresses::gids(std::size_t size) const {
   };
   std::ranges::stable_sort(ordered, {}, rank);
   std::vector<ibv_gid> gids;
-  if (ordered.empty() || !ordered.front().is_link_local()) gids.push_back(made_up_link_local());
+  if (ordered.empty() || !ordered.front().is_link_local()) gids.push_back(made_up_link_local(0));
   for (const Address& address : ordered) gids.push_back(address.gid());
   // Several link-local addresses: 127.0.0.1 stays second.
   const auto loopback = std::ranges::find_if(
@@ -85,20 +99,38 @@ std::vector<ibv_gid> HostAddresses::gids(std::size_t size) const {
   return gids;
 }
 
-bool HostNetwork::own(const Address& address) const {
-  return std::ranges::any_of(addresses_.all, [&address](const Address& each) {
-    return each.family == address.family && each.ip == address.ip;  // whatever the scope
-  });
+HostNetwork::HostNetwork(HostAddresses addresses, std::size_t devices) {
+  CM_ASSERT(devices >= 1 && devices <= kRailsMax);
+  devices_.push_back(std::move(addresses));
+  for (std::size_t i = 1; i < devices; ++i) devices_.push_back(HostAddresses::of_device(i));
+}
+
+std::optional<std::size_t> HostNetwork::owner(const Address& address) const {
+  for (std::size_t device = 0; device < devices_.size(); ++device) {
+    const auto is_it = [&address](const Address& each) {
+      return each.family == address.family && each.ip == address.ip;  // whatever the scope
+    };
+    if (std::ranges::any_of(devices_[device].all, is_it)) return device;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> HostNetwork::rail_of(const ibv_gid& gid) const {
+  return owner(Address::from_gid(gid));
 }
 
 verbs::Result<soft::Route> HostNetwork::route(const Address* source, const Address& destination) {
-  const bool chosen = source != nullptr && !source->is_any();
-  if (chosen && !own(*source)) return verbs::errno_code(EADDRNOTAVAIL);
+  // Of several devices some have nothing but an address of loopback.
+  const bool chosen =
+      source != nullptr && (devices_.size() > 1 ? !source->is_zero() : !source->is_any());
+  const std::optional<std::size_t> from = chosen ? owner(*source) : std::nullopt;
+  if (chosen && !from) return verbs::errno_code(EADDRNOTAVAIL);
+  const std::optional<std::size_t> here = owner(destination);
   soft::Route route{.source = destination,
                     .destination = destination,
                     .next_hop = destination,
-                    .interface = addresses_.interface,
-                    .local = own(destination)};
+                    .interface = interface(from ? *from : here.value_or(0)),
+                    .local = here.has_value()};
   if (!route.local && !(chosen && destination.is_multicast())) {
     const verbs::Result<Address> local = ask_system(destination);
     // A group is all processes of the fabric, also on a machine that has no way out.
@@ -111,8 +143,9 @@ verbs::Result<soft::Route> HostNetwork::route(const Address* source, const Addre
 }
 
 verbs::Result<int> HostNetwork::interface_of(const Address& local) {
-  if (!own(local)) return verbs::errno_code(EADDRNOTAVAIL);
-  return addresses_.interface;
+  const std::optional<std::size_t> device = owner(local);
+  if (!device) return verbs::errno_code(EADDRNOTAVAIL);
+  return interface(*device);
 }
 
 void HostNetwork::resolve_neighbour(soft::NeighbourToken token, const soft::Route& route,

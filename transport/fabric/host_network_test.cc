@@ -6,6 +6,8 @@
 #include <cstring>
 #include <thread>
 
+#include "transport/fabric/rendezvous/config.h"
+
 namespace anyrdma::transport::fabric {
 namespace {
 
@@ -84,6 +86,34 @@ TEST(HostNetwork, OwnAddressesAreLocalAndOnTheOneInterface) {
     EXPECT_TRUE(route.source.same_ip(own));
     EXPECT_EQ(network.interface_of(own).value(), 3);
   }
+}
+
+TEST(HostNetwork, EachDeviceHasItsAddressesAndInterface) {
+  HostNetwork network(machine(), 3);
+  const Address second = Address::ipv4(0x7f000101);
+  const Address third = Address::ipv4(0x7f000201);
+
+  EXPECT_EQ(network.rails(), 3u);
+  EXPECT_EQ(network.rail_of(Address::ipv4(kMine).gid()), 0u);
+  EXPECT_EQ(network.rail_of(second.gid()), 1u);
+  EXPECT_EQ(network.rail_of(third.gid()), 2u);
+  EXPECT_EQ(network.rail_of(Address::ipv4(kTheirs).gid()), std::nullopt);
+  EXPECT_NE(network.interface(1), network.interface(2));
+  EXPECT_EQ(network.route(nullptr, third)->interface, network.interface(2));
+  EXPECT_EQ(network.route(&second, third)->interface, network.interface(1));
+  EXPECT_EQ(network.interface_of(third).value(), network.interface(2));
+}
+
+TEST(HostNetwork, NoTwoDevicesShareAGid) {
+  HostNetwork network(HostAddresses{.all = {Address::loopback(AF_INET)}}, kRailsMax);
+  std::vector<ibv_gid> all;
+  for (std::size_t device = 0; device < network.rails(); ++device)
+    for (const ibv_gid& gid : network.gids(16, device)) all.push_back(gid);
+
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (std::size_t other = i + 1; other < all.size(); ++other)
+      EXPECT_NE(std::memcmp(all[i].raw, all[other].raw, sizeof all[i].raw), 0)
+          << i << ", " << other;
 }
 
 TEST(HostNetwork, TheScopeOfAnOwnAddressDoesNotMatter) {

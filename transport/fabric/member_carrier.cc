@@ -110,18 +110,19 @@ bool MemberCarrier::is_own(const verbs::soft::Packet& packet) const {
   return destination.audience == Audience::kOne && destination.slot == registry_.slot();
 }
 
-/// A group has no rail: the gateway says by which one its packet has come.
+/// A group has no rail. The gateway says by which one its packet has come. Without a gateway all
+/// processes have the same rails, so the sender's address says it.
 std::size_t MemberCarrier::rail_of(const verbs::soft::Packet& packet) const {
-  if (outside_ == nullptr || outside_->rails() == 1) return 0;
+  if (addresses_ == nullptr || addresses_->rails() == 1) return 0;
   if (!soft::Address::from_gid(packet.destination).is_multicast())
-    return outside_->rail_of(packet.destination).value_or(0);
-  if (packet.mark == 0 || packet.mark > outside_->rails()) return sender_of(packet);
+    return addresses_->rail_of(packet.destination).value_or(0);
+  if (packet.mark == 0 || packet.mark > addresses_->rails()) return sender_of(packet);
   return static_cast<std::size_t>(packet.mark - 1);
 }
 
 std::size_t MemberCarrier::sender_of(const verbs::soft::Packet& packet) const {
-  if (outside_ == nullptr || outside_->rails() == 1) return 0;
-  return outside_->rail_of(packet.source).value_or(0);
+  if (addresses_ == nullptr || addresses_->rails() == 1) return 0;
+  return addresses_->rail_of(packet.source).value_or(0);
 }
 
 void MemberCarrier::seal(verbs::soft::Packet& packet) const {

@@ -11,6 +11,7 @@
 #include "transport/fabric/mesh.h"
 #include "transport/fabric/near/near_members.h"
 #include "transport/fabric/outside.h"
+#include "transport/fabric/rail_addresses.h"
 #include "transport/fabric/rendezvous/registry.h"
 #include "transport/fabric/request_log.h"
 #include "transport/fabric/switchboard.h"
@@ -35,6 +36,9 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   /// Sets the object for direct access to other processes' memory; may be null. Call it before the
   /// first poll(). The object must outlive the carrier.
   void attach(NearMembers* near) { near_ = near; }
+  /// Sets the object that knows the addresses of the rails. Call it before the first poll(). The
+  /// object must outlive the carrier.
+  void attach(const RailAddresses& addresses) { addresses_ = &addresses; }
   /// Sets the network of other hosts, which a gateway connects to this fabric; null: there is no
   /// gateway. Call it before the first poll(). The object must outlive the carrier.
   void attach(Outside* outside) { outside_ = outside; }
@@ -93,6 +97,7 @@ class MemberCarrier final : public station::Carrier, private Mesh::Receiver {
   soft::SoftTransport* transport_ = nullptr;
   NearMembers* near_ = nullptr;
   Outside* outside_ = nullptr;
+  const RailAddresses* addresses_ = nullptr;
   std::unique_ptr<Mesh> mesh_;
   std::vector<Slot> gone_;
   std::vector<RequestLog> requests_{1};  ///< of each rail

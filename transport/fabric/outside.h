@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "transport/fabric/neighbour_message.h"
+#include "transport/fabric/rail_addresses.h"
 #include "transport/fabric/rendezvous/config.h"
 #include "transport/fabric/rendezvous/slot.h"
 #include "transport/soft/device_change.h"
@@ -34,7 +35,7 @@ inline constexpr std::size_t kGids = 16;
 /// The network of a host behind a gateway. Call all functions inside the critical section
 /// (verbs::Runtime::enter). Questions about neighbours wait here until the connection to the
 /// gateway accepts them. Answers wait here until the transport can be called.
-class Outside final : public soft::Network {
+class Outside final : public soft::Network, public RailAddresses {
  public:
   /// Precondition: there is a rail, and each has an address.
   Outside(const std::vector<Rail>& rails, Slot self);
@@ -44,7 +45,7 @@ class Outside final : public soft::Network {
 
   /// The number of rails: of the ports of all devices. The functions below take the number of a
   /// rail, from 0.
-  [[nodiscard]] std::size_t rails() const { return rails_.size(); }
+  [[nodiscard]] std::size_t rails() const override { return rails_.size(); }
   /// Returns the index of the interface, as Network and the scopes of link-local addresses have it.
   /// The interfaces of several rails have the indices of the host's network namespace, which
   /// follow that of loopback.
@@ -62,8 +63,7 @@ class Outside final : public soft::Network {
   /// Returns the configuration of the device: that of a simulated device whose links may lose
   /// packets, with a processing time of zero. `rail`: that of port 1.
   [[nodiscard]] verbs::soft::HcaConfig device(std::uint8_t link_layer, std::size_t rail = 0) const;
-  /// Returns the rail that has the address of a GID. Nothing: it is no address of this host.
-  [[nodiscard]] std::optional<std::size_t> rail_of(const ibv_gid& gid) const;
+  [[nodiscard]] std::optional<std::size_t> rail_of(const ibv_gid& gid) const override;
   /// Adds an address to the interface of a rail, or removes one. Returns false if nothing changes.
   bool add_address(std::size_t rail, const soft::Prefix& prefix);
   bool drop_address(std::size_t rail, const soft::Address& address);

@@ -107,9 +107,25 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   } else if (link != "ethernet") {
     return refused("ANYRDMA_LINK_LAYER is '" + link + "'. Use ethernet or infiniband.");
   }
-  std::istringstream addresses(environment("ANYRDMA_UDP_ADDRESS"));
-  for (std::string address; std::getline(addresses, address, ',');) {
-    options.udp.addresses.push_back(address);
+  if (const std::string rails = environment("ANYRDMA_RAILS"); !rails.empty()) {
+    const auto [end, error] =
+        std::from_chars(rails.data(), rails.data() + rails.size(), options.fabric.devices);
+    if (error != std::errc{} || end != rails.data() + rails.size() || options.fabric.devices == 0 ||
+        options.fabric.devices > fabric::kRailsMax) {
+      return refused("ANYRDMA_RAILS is '" + rails + "'. Give a number of devices from 1 to " +
+                     std::to_string(fabric::kRailsMax) + ".");
+    }
+  }
+  std::istringstream devices(environment("ANYRDMA_UDP_ADDRESS"));
+  for (std::string device; std::getline(devices, device, ';');) {
+    std::vector<std::string>& own = options.udp.devices.emplace_back();
+    std::istringstream addresses(device);
+    for (std::string address; std::getline(addresses, address, ',');) own.push_back(address);
+  }
+  // Without a semicolon the interfaces decide which device has an address.
+  if (options.udp.devices.size() == 1) {
+    options.udp.addresses = std::move(options.udp.devices.front());
+    options.udp.devices.clear();
   }
   const auto device = verbs::soft::parse_profile(environment("ANYRDMA_DEVICE"));
   if (!device)

@@ -1,6 +1,7 @@
 // The configuration of the transport that uses RoCEv2 over UDP sockets.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,15 +11,22 @@
 
 namespace anyrdma::transport::udp {
 
+/// The largest number of devices of a process.
+inline constexpr std::size_t kDevicesMax = 16;
+
 /// The configuration. The transport reads nothing from the environment; its caller (the C API, a
 /// tool) does that.
 struct UdpConfig {
-  /// Local addresses as text, such as "192.0.2.1" or "2001:db8::1". Empty: all addresses of
-  /// interfaces that are up, except loopback and link-local addresses. If all addresses here are
+  /// Local addresses as text, such as "192.0.2.1" or "2001:db8::1". Each interface that has some of
+  /// them has one RDMA device with these, in the order of the addresses. Empty: all addresses of
+  /// interfaces that are up, except loopback and link-local addresses. If all addresses are
   /// loopback addresses (127.0.0.0/8), other loopback addresses belong to other hosts, so that
   /// processes on one machine can connect without root. Otherwise loopback addresses mean the host
   /// itself, as on Linux.
   std::vector<std::string> addresses;
+  /// The addresses of each device, at most kDevicesMax, whichever interfaces have them. Empty: the
+  /// interfaces decide, as above; else `addresses` is ignored.
+  std::vector<std::vector<std::string>> devices{};
   /// The UDP port of RoCEv2. A process with another port reaches only processes with the same
   /// setting.
   std::uint16_t port = 4791;

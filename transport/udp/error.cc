@@ -19,6 +19,7 @@ constexpr Row kRows[] = {
     {UdpErrc::kNoNamespace, ENOENT, "no such network namespace"},
     {UdpErrc::kNotPermitted, EPERM, "the network namespace may not be entered"},
     {UdpErrc::kNoSocket, EACCES, "UDP sockets are refused"},
+    {UdpErrc::kTooManyDevices, EINVAL, "too many devices"},
     {UdpErrc::kNoResources, EMFILE, "out of descriptors, memory or threads"},
 };
 
@@ -44,10 +45,12 @@ class UdpCategory final : public boost::system::error_category {
 
 std::string addresses_of(const UdpConfig& config) {
   std::string list;
-  for (const std::string& address : config.addresses) {
-    if (!list.empty()) list += ", ";
-    list += "'" + address + "'";
-  }
+  const auto add = [&list](const std::vector<std::string>& addresses) {
+    for (const std::string& address : addresses)
+      list += (list.empty() ? "'" : ", '") + address + "'";
+  };
+  if (config.devices.empty()) add(config.addresses);
+  for (const std::vector<std::string>& device : config.devices) add(device);
   return list.empty() ? "this machine's addresses" : list;
 }
 
@@ -57,8 +60,8 @@ std::string sentence(UdpErrc error, const UdpConfig& config) {
   switch (error) {
     case UdpErrc::kBadAddress:
       return "Of " + addresses +
-             " one is no address: write IPv4 or IPv6 addresses such as 192.0.2.1, separated by "
-             "commas.";
+             " one is no address, belongs to two devices, or is missing: write IPv4 or IPv6 "
+             "addresses such as 192.0.2.1, separated by commas, and by semicolons between devices.";
     case UdpErrc::kNoAddress:
       return "No interface that is up has an address other than loopback: bring one up, or name "
              "loopback addresses such as 127.0.0.2.";
@@ -80,6 +83,9 @@ std::string sentence(UdpErrc error, const UdpConfig& config) {
     case UdpErrc::kNoSocket:
       return "The system refuses UDP sockets on port " + port +
              ": allow AF_INET and AF_INET6 datagram sockets in this sandbox.";
+    case UdpErrc::kTooManyDevices:
+      return "Addresses of " + std::to_string(config.devices.size()) +
+             " devices are too many: name at most " + std::to_string(kDevicesMax) + ".";
     case UdpErrc::kNoResources:
       return "No descriptors, memory or threads are left to open UDP sockets: raise the limits "
              "(ulimit -n, ulimit -u).";

@@ -11,13 +11,14 @@
 namespace anyrdma::transport::udp {
 
 enum class UdpErrc {
-  kBadAddress = 1,  ///< EINVAL: an entry of config.addresses is no IPv4 or IPv6 address
+  kBadAddress = 1,  ///< EINVAL: an entry is no IP address, or belongs to two devices
   kNoAddress,       ///< ENODEV: no address is configured, and no interface that is up has one
   kNotLocal,        ///< EADDRNOTAVAIL: no interface that is up has a configured address
   kPortTaken,       ///< EADDRINUSE: another process, or the kernel's Soft-RoCE, uses the port
   kNoNamespace,     ///< ENOENT: config.network_namespace does not exist, or is no network namespace
   kNotPermitted,    ///< EPERM: this process may not enter the network namespace
   kNoSocket,        ///< EACCES: UDP sockets are refused (seccomp, port below 1024)
+  kTooManyDevices,  ///< EINVAL: config.devices has more than kDevicesMax entries
   kNoResources,     ///< EMFILE: descriptors, memory or threads have run out
 };
 

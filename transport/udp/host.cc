@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <utility>
 
 #include "transport/realtime/progress_thread.h"
@@ -24,14 +25,36 @@ verbs::Result<std::unique_ptr<UdpHost>> UdpHost::create(const UdpSocketsConfig& 
   return host;
 }
 
-std::vector<ibv_gid> UdpHost::gids() const {
+UdpHost::UdpHost(std::vector<LocalAddress> addresses, RouteSocket routes)
+    : addresses_(std::move(addresses)), routes_(std::move(routes)) {
+  constexpr int kFirstIndex = 0x10000;  // an interface of the machine has a smaller index
+  for (const LocalAddress& each : addresses_) {
+    if (each.device < interfaces_.size()) continue;
+    const bool taken = std::ranges::find(interfaces_, each.interface) != interfaces_.end();
+    interfaces_.push_back(taken ? kFirstIndex + static_cast<int>(each.device) : each.interface);
+  }
+}
+
+std::vector<ibv_gid> UdpHost::gids(std::size_t device) const {
   std::vector<ibv_gid> gids;
-  for (const LocalAddress& each : addresses_) gids.push_back(each.address.gid());
+  for (const LocalAddress& each : addresses_)
+    if (each.device == device) gids.push_back(each.address.gid());
   return gids;
 }
 
-ibv_mtu UdpHost::path_mtu() const {
-  return path_mtu_for(std::ranges::min_element(addresses_, {}, &LocalAddress::mtu)->mtu);
+ibv_mtu UdpHost::path_mtu(std::size_t device) const {
+  std::uint32_t mtu = std::numeric_limits<std::uint32_t>::max();
+  for (const LocalAddress& each : addresses_)
+    if (each.device == device) mtu = std::min(mtu, each.mtu);
+  return path_mtu_for(mtu);
+}
+
+/// A group has no device: the socket that received the packet says it.
+std::size_t UdpHost::rail_of(const verbs::soft::Packet& packet) const {
+  if (interfaces_.size() == 1) return 0;
+  const LocalAddress* const address = own(Address::from_gid(packet.destination));
+  if (address != nullptr) return address->device;
+  return packet.mark != 0 ? static_cast<std::size_t>(packet.mark - 1) : 0;
 }
 
 bool UdpHost::only_loopback() const {
@@ -68,7 +91,7 @@ verbs::Result<soft::Route> UdpHost::route(const Address* source, const Address& 
     return soft::Route{.source = from != nullptr ? from->address : self->address,
                        .destination = destination,
                        .next_hop = destination,
-                       .interface = interface(),
+                       .interface = interface(from != nullptr ? from->device : self->device),
                        .local = true};
   }
   const auto found = routes_.route(from != nullptr ? &from->address : nullptr, destination);
@@ -78,13 +101,14 @@ verbs::Result<soft::Route> UdpHost::route(const Address* source, const Address& 
   return soft::Route{.source = from->address,
                      .destination = destination,
                      .next_hop = found->next_hop,
-                     .interface = interface(),
+                     .interface = interface(from->device),
                      .local = false};
 }
 
 verbs::Result<int> UdpHost::interface_of(const Address& local) {
-  if (own(local) == nullptr) return verbs::errno_code(EADDRNOTAVAIL);
-  return interface();
+  const LocalAddress* const address = own(local);
+  if (address == nullptr) return verbs::errno_code(EADDRNOTAVAIL);
+  return interface(address->device);
 }
 
 // --- neighbours ---------------------------------------------------------------------------------

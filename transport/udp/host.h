@@ -14,8 +14,9 @@
 
 namespace anyrdma::transport::udp {
 
-/// The host of one process. All its addresses belong to one device, even if they are on different
-/// interfaces. The device's interface index is that of the first address.
+/// The host of one process. Its addresses belong to one or more devices, numbered from 0. The
+/// interface index of a device is that of its first address, or a number of no interface if an
+/// earlier device has that index.
 class UdpHost final : public station::Carrier, public soft::Network {
  public:
   /// Creates the host. Call it in a thread that is in the network namespace of `config`. Errors: as
@@ -26,10 +27,11 @@ class UdpHost final : public station::Carrier, public soft::Network {
   /// resolve_neighbour.
   void attach(soft::SoftTransport& transport) { transport_ = &transport; }
 
-  [[nodiscard]] int interface() const { return addresses_.front().interface; }
-  [[nodiscard]] std::vector<ibv_gid> gids() const;
-  /// Returns the largest path MTU that all interfaces allow.
-  [[nodiscard]] ibv_mtu path_mtu() const;
+  [[nodiscard]] std::size_t devices() const { return interfaces_.size(); }
+  [[nodiscard]] int interface(std::size_t device) const { return interfaces_[device]; }
+  [[nodiscard]] std::vector<ibv_gid> gids(std::size_t device) const;
+  /// Returns the largest path MTU that all interfaces of the device allow.
+  [[nodiscard]] ibv_mtu path_mtu(std::size_t device) const;
   [[nodiscard]] bool only_loopback() const;
 
   // --- Carrier ----------------------------------------------------------------------------------
@@ -38,6 +40,7 @@ class UdpHost final : public station::Carrier, public soft::Network {
   [[nodiscard]] bool is_own(const verbs::soft::Packet& packet) const override {
     return sockets_->has(packet.destination);
   }
+  [[nodiscard]] std::size_t rail_of(const verbs::soft::Packet& packet) const override;
   void seal(verbs::soft::Packet& packet) const override { sockets_->seal(packet); }
   void transmit() override { sockets_->transmit(); }
   bool poll() override { return sockets_->poll(); }
@@ -70,14 +73,14 @@ class UdpHost final : public station::Carrier, public soft::Network {
     verbs::Instant deadline{};
   };
 
-  UdpHost(std::vector<LocalAddress> addresses, RouteSocket routes)
-      : addresses_(std::move(addresses)), routes_(std::move(routes)) {}
+  UdpHost(std::vector<LocalAddress> addresses, RouteSocket routes);
 
   [[nodiscard]] const LocalAddress* own(const soft::Address& address) const;
   [[nodiscard]] const LocalAddress* source_for(const RouteSocket::Route& route) const;
   [[nodiscard]] bool known(const Question& question);
 
   std::vector<LocalAddress> addresses_;
+  std::vector<int> interfaces_;  ///< the index of each device
   RouteSocket routes_;
   std::unique_ptr<UdpSockets> sockets_;
   soft::SoftTransport* transport_ = nullptr;

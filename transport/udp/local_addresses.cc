@@ -7,11 +7,13 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
 
 #include "transport/realtime/descriptor.h"
+#include "transport/udp/config.h"
 
 namespace anyrdma::transport::udp {
 namespace {
@@ -100,6 +102,24 @@ verbs::Result<std::vector<LocalAddress>> choose(const std::vector<LocalAddress>&
   return chosen;
 }
 
+/// Numbers the devices in the order in which their interfaces first appear.
+void give_to_devices(std::vector<LocalAddress>& addresses) {
+  std::vector<int> interfaces;
+  for (LocalAddress& each : addresses) {
+    const auto found = std::ranges::find(interfaces, each.interface);
+    each.device = static_cast<std::size_t>(found - interfaces.begin());
+    if (found == interfaces.end()) interfaces.push_back(each.interface);
+  }
+}
+
+/// Drops what exceeds the numbers of devices and of their addresses.
+void limit(std::vector<LocalAddress>& addresses) {
+  std::array<std::size_t, kDevicesMax> counts{};
+  std::erase_if(addresses, [&counts](const LocalAddress& each) {
+    return each.device >= kDevicesMax || ++counts[each.device] > kLocalAddressesMax;
+  });
+}
+
 }  // namespace
 
 verbs::Result<std::vector<LocalAddress>> local_addresses(const std::vector<std::string>& wanted) {
@@ -117,7 +137,30 @@ verbs::Result<std::vector<LocalAddress>> local_addresses(const std::vector<std::
     });
   }
   if (chosen.empty()) return make_error_code(UdpErrc::kNoAddress);
-  if (chosen.size() > kLocalAddressesMax) chosen.resize(kLocalAddressesMax);
+  give_to_devices(chosen);
+  limit(chosen);
+  return chosen;
+}
+
+verbs::Result<std::vector<LocalAddress>> local_addresses(
+    const std::vector<std::vector<std::string>>& devices) {
+  if (devices.size() > kDevicesMax) return make_error_code(UdpErrc::kTooManyDevices);
+  const std::vector<LocalAddress> all = all_addresses();
+  std::vector<LocalAddress> chosen;
+  for (std::size_t device = 0; device < devices.size(); ++device) {
+    if (devices[device].empty()) return make_error_code(UdpErrc::kBadAddress);
+    const auto named = choose(all, devices[device]);
+    if (!named) return named.error();
+    for (LocalAddress each : *named) {
+      const bool taken = std::ranges::any_of(chosen, [&each, device](const LocalAddress& other) {
+        return other.device != device && other.address == each.address;
+      });
+      if (taken) return make_error_code(UdpErrc::kBadAddress);
+      each.device = device;
+      chosen.push_back(each);
+    }
+  }
+  limit(chosen);
   return chosen;
 }
 

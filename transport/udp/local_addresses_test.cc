@@ -3,11 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "transport/udp/config.h"
+#include "transport/udp/error.h"
+
 namespace anyrdma::transport::udp {
 namespace {
 
+using Names = std::vector<std::string>;
+using Devices = std::vector<Names>;
+
 TEST(LocalAddresses, AreThoseNamedInThatOrder) {
-  const auto found = local_addresses({"127.1.2.3", "127.0.0.1"}).value();
+  const auto found = local_addresses(Names{"127.1.2.3", "127.0.0.1"}).value();
 
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].address, soft::Address::ipv4(0x7f010203));
@@ -18,7 +27,7 @@ TEST(LocalAddresses, AreThoseNamedInThatOrder) {
 }
 
 TEST(LocalAddresses, WithoutNamesAreNeitherLoopbackNorLinkLocal) {
-  const auto found = local_addresses({});
+  const auto found = local_addresses(Names{});
   if (!found) {
     EXPECT_EQ(found.error(), make_error_code(UdpErrc::kNoAddress));
     return;
@@ -33,14 +42,37 @@ TEST(LocalAddresses, WithoutNamesAreNeitherLoopbackNorLinkLocal) {
 }
 
 TEST(LocalAddresses, OneBadNameSpoilsThemAll) {
-  EXPECT_EQ(local_addresses({"127.0.0.1", "nonsense"}).error(),
+  EXPECT_EQ(local_addresses(Names{"127.0.0.1", "nonsense"}).error(),
             make_error_code(UdpErrc::kBadAddress));
-  EXPECT_EQ(local_addresses({"127.0.0.1", "198.51.100.77"}).error(),
+  EXPECT_EQ(local_addresses(Names{"127.0.0.1", "198.51.100.77"}).error(),
             make_error_code(UdpErrc::kNotLocal));
 }
 
+TEST(LocalAddresses, OfOneInterfaceBelongToOneDevice) {
+  for (const LocalAddress& each : local_addresses(Names{"127.0.0.1", "127.0.0.2"}).value())
+    EXPECT_EQ(each.device, 0u);
+}
+
+TEST(LocalAddresses, OfDevicesBelongWhereTheyAreNamed) {
+  const auto found = local_addresses(Devices{{"127.0.0.1"}, {"127.0.0.2", "127.0.0.3"}}).value();
+
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0].device, 0u);
+  EXPECT_EQ(found[1].device, 1u);
+  EXPECT_EQ(found[2].device, 1u);
+}
+
+TEST(LocalAddresses, OfDevicesAreRefusedWhereTheyMakeNoSense) {
+  for (const Devices& bad : {Devices{{"127.0.0.1"}, {}}, Devices{{"127.0.0.1"}, {"127.0.0.1"}},
+                             Devices{{"127.0.0.1"}, {"nonsense"}}}) {
+    EXPECT_EQ(local_addresses(bad).error(), make_error_code(UdpErrc::kBadAddress));
+  }
+  EXPECT_EQ(local_addresses(Devices(kDevicesMax + 1, {"127.0.0.1"})).error(),
+            make_error_code(UdpErrc::kTooManyDevices));
+}
+
 TEST(LocalAddresses, NoMoreThanAGidTableHolds) {
-  const std::vector<std::string> many(40, "127.0.0.1");
+  const Names many(40, "127.0.0.1");
   EXPECT_EQ(local_addresses(many).value().size(), kLocalAddressesMax);
 }
 

@@ -173,6 +173,7 @@ verbs::Result<void> UdpSockets::open_all() {
     socket->fd = std::move(*fd);
     socket->gid = each.address.gid();
     socket->interface = each.interface;
+    socket->device = each.device;
     if (verbs::Result<void> watched = watch(socket->fd.get(), socket.get()); !watched)
       return watched;
     locals_.push_back(std::move(socket));
@@ -226,7 +227,7 @@ verbs::Result<void> UdpSockets::join(const ibv_gid& from, const ibv_gid& group) 
   const Address address = Address::from_gid(group);
   if (address.family != AF_INET || !address.is_multicast()) return verbs::errno_code(EINVAL);
   for (const auto& each : groups_) {
-    if (!same(each->gid, group) || each->interface != socket->interface) continue;
+    if (!same(each->gid, group) || each->device != socket->device) continue;
     ++each->joins;
     return {};
   }
@@ -236,6 +237,7 @@ verbs::Result<void> UdpSockets::join(const ibv_gid& from, const ibv_gid& group) 
   member->fd = std::move(*fd);
   member->gid = group;
   member->interface = socket->interface;
+  member->device = socket->device;
   member->joins = 1;
   if (verbs::Result<void> watched = watch(member->fd.get(), member.get()); !watched) return watched;
   groups_.push_back(std::move(member));
@@ -246,7 +248,7 @@ void UdpSockets::leave(const ibv_gid& from, const ibv_gid& group) {
   const Socket* const socket = local(from);
   if (socket == nullptr) return;
   std::erase_if(groups_, [&](const auto& each) {
-    return same(each->gid, group) && each->interface == socket->interface && --each->joins == 0;
+    return same(each->gid, group) && each->device == socket->device && --each->joins == 0;
   });
 }
 
@@ -392,6 +394,7 @@ void UdpSockets::take_in(const Socket& socket, std::size_t index, std::size_t si
   packet->ip_fields_hidden = true;
   packet->icrc_valid = true;
   packet->size = static_cast<std::uint16_t>(size);
+  packet->mark = socket.device + 1;
   receiver_.on_packet(std::move(packet));
 }
 

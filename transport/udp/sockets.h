@@ -60,7 +60,8 @@ class UdpSockets {
   /// neighbour on the way.
   void provoke(const soft::Address& destination);
 
-  /// Joins the IP group on the interface that has the address `local`. Packets to the group, also
+  /// Joins the IP group on the interface that has the address `local`, for the device that has it:
+  /// Packet::mark of what arrives is the device's number plus 1. Packets to the group, also
   /// those of this process, then arrive here. Joins are counted. EADDRNOTAVAIL: `local` is not an
   /// own address; EINVAL: not a group; else the system's errno.
   [[nodiscard]] verbs::Result<void> join(const ibv_gid& local, const ibv_gid& group);
@@ -79,7 +80,8 @@ class UdpSockets {
     realtime::Descriptor fd;
     ibv_gid gid{};  ///< the destination of packets that arrive here
     int interface = 0;
-    unsigned joins = 0;  ///< number of joins of a multicast group
+    std::size_t device = 0;  ///< the number of the device to which the packets go
+    unsigned joins = 0;      ///< number of joins of a multicast group
     verbs::soft::Ring<verbs::soft::PacketPtr> out;
     bool waiting = false;  ///< the socket is in dirty_
     bool watches_output = false;

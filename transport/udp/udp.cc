@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "transport/realtime/cancellation.h"
 #include "transport/realtime/fork_guard.h"
@@ -60,17 +63,27 @@ verbs::soft::HcaConfig new_device(const verbs::soft::HcaConfig& like, verbs::Ran
                                   ibv_mtu mtu) {
   constexpr std::uint64_t kLocallyAdministered = 0x0200'0000'0000'0000;
   constexpr std::uint64_t kFreeBits = 0x00ff'ffff'ffff'ffff;
-  constexpr std::uint32_t kFirstQpn = 0x11;
-  const std::uint32_t count = std::clamp(like.max_qp, kQpnCount, kQpnCountMost);
-  const std::uint32_t last_start = verbs::soft::kQpnEnd - count;
   const std::uint64_t guid = kLocallyAdministered | (random.next() & kFreeBits);
-  verbs::soft::HcaConfig device{
-      .node_guid = wire::Guid{guid},
-      .active_mtu = mtu,
-      .qpn_first = kFirstQpn + static_cast<std::uint32_t>(random.next() % (last_start - kFirstQpn)),
-      .qpn_count = count};
+  verbs::soft::HcaConfig device{.node_guid = wire::Guid{guid}, .active_mtu = mtu};
   verbs::soft::resemble(device, like);
   return device;
+}
+
+/// No two devices of a process share a number, so that a reader of its recording needs no device.
+void number_queue_pairs(std::span<station::EngineDevice> devices, std::uint32_t wanted,
+                        verbs::Random& random) {
+  constexpr std::uint32_t kFirstQpn = 0x11;
+  const auto number = static_cast<std::uint32_t>(devices.size());
+  const std::uint32_t most =
+      std::min(kQpnCountMost, (verbs::soft::kQpnEnd - kFirstQpn) / 2 / number);
+  const std::uint32_t count = std::clamp(wanted, kQpnCount, most);
+  const std::uint32_t last_start = verbs::soft::kQpnEnd - count * number;
+  std::uint32_t first =
+      kFirstQpn + static_cast<std::uint32_t>(random.next() % (last_start - kFirstQpn));
+  for (station::EngineDevice& device : devices) {
+    device.config.qpn_first = std::exchange(first, first + count);
+    device.config.qpn_count = count;
+  }
 }
 
 class UdpImpl final : public Udp {
@@ -91,6 +104,8 @@ class UdpImpl final : public Udp {
   void set_call_gate(verbs::CallGate* gate) override { engine_.set_call_gate(gate); }
   void set_packet_gate(verbs::PacketGate* gate) override { engine_.set_packet_gate(gate); }
   void set_packet_watch(station::PacketWatch* watch) override { engine_.set_packet_watch(watch); }
+  [[nodiscard]] std::size_t devices() const override { return engine_.hcas().size(); }
+  [[nodiscard]] std::size_t rails() const override { return engine_.rails().size(); }
   void set_work_observer(std::size_t device, verbs::soft::HcaObserver* observer) override {
     engine_.set_work_observer(device, observer);
   }
@@ -116,10 +131,15 @@ Result<void> UdpImpl::open(const UdpConfig& config) {
       in_network_namespace(config.network_namespace, [&] { opened = open_here(config); });
   if (!entered) return make_error_code(namespace_error(entered.error().value()));
   if (!opened) return opened;
-  const station::EngineDevice device{new_device(config.device, random_, host_->path_mtu()),
-                                     {{host_->gids(), host_->interface()}}};
+  std::vector<station::EngineDevice> devices;
+  for (std::size_t i = 0; i < host_->devices(); ++i) {
+    devices.push_back({new_device(config.device, random_, host_->path_mtu(i)),
+                       {{host_->gids(i), host_->interface(i)}}});
+    devices.back().config.name = "anyrdma" + std::to_string(i);
+  }
+  number_queue_pairs(devices, config.device.max_qp, random_);
   const Result<void> built =
-      engine_.build({&device, 1}, *host_, ports_,
+      engine_.build(devices, *host_, ports_,
                     {.profile = config.profile, .loopback_is_routed = host_->only_loopback()});
   if (!built) return make_error_code(UdpErrc::kNoResources);
   host_->attach(engine_.transport());
@@ -129,7 +149,8 @@ Result<void> UdpImpl::open(const UdpConfig& config) {
 
 /// What must be done in the network namespace itself.
 Result<void> UdpImpl::open_here(const UdpConfig& config) {
-  auto addresses = local_addresses(config.addresses);
+  auto addresses =
+      config.devices.empty() ? local_addresses(config.addresses) : local_addresses(config.devices);
   if (!addresses) return addresses.error();
   auto host = UdpHost::create({.addresses = std::move(*addresses),
                                .port = config.port,

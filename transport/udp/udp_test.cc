@@ -72,6 +72,8 @@ class UdpTest : public ::testing::Test {
   UdpConfig config(const char* address) const {
     return {.addresses = {address}, .port = port_, .network_namespace = {}};
   }
+  /// A process with a device for each address.
+  UdpConfig two_devices(const char* first, const char* second) const;
   std::unique_ptr<Udp> open(const char* address) const {
     return Udp::open(config(address)).value();
   }
@@ -205,6 +207,40 @@ TEST_F(UdpConnection, SendsWritesReadsAndEnds) {
 
   client.drop();
   EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+}
+
+UdpConfig UdpTest::two_devices(const char* first, const char* second) const {
+  return {.addresses = {}, .devices = {{first}, {second}}, .port = port_, .network_namespace = {}};
+}
+
+TEST_F(UdpConnection, AnAddressChoosesTheDeviceAndOneOutlivesTheOther) {
+  Party server(Udp::open(two_devices(kFirst, "127.9.1.1")).value());
+  Party client(Udp::open(two_devices(kSecond, "127.9.1.2")).value());
+  ASSERT_EQ(client.station().devices(), 2u);
+  const auto remove_first = [](Party& party) {
+    const verbs::CriticalSection section(party.station().transport().runtime());
+    return party.station().remove_device(0);
+  };
+  for (const char* address : {kFirst, "127.9.1.1"}) {
+    const bool second = address != kFirst;
+    if (second) {
+      ASSERT_TRUE(remove_first(server));
+    }
+    server.listen(kRdmaPort, address);
+    ASSERT_TRUE(
+        client.start_connecting(kRdmaPort, address, RDMA_PS_TCP, second ? "127.9.1.2" : kSecond));
+    ASSERT_TRUE(server.answer());
+    ASSERT_EQ(client.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+    ASSERT_EQ(server.next_event(), RDMA_CM_EVENT_ESTABLISHED);
+    EXPECT_STREQ(client.id().raw()->verbs->device->name, second ? "anyrdma1" : "anyrdma0");
+    server.post_recv(5000);
+    client.post_send(5000);
+    EXPECT_EQ(client.next_completion(), IBV_WC_SUCCESS);
+    EXPECT_EQ(server.next_completion(), IBV_WC_SUCCESS);
+    client.drop();
+    EXPECT_EQ(server.next_event(), RDMA_CM_EVENT_DISCONNECTED);
+    server.drop();
+  }
 }
 
 TEST_F(UdpConnection, ToNobodysServiceIsRejectedByTheOtherHost) {

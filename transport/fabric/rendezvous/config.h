@@ -53,6 +53,10 @@ struct FabricConfig {
   /// other hosts (outside.h). Empty: one device with the machine's addresses, and no gateway. All
   /// processes of a fabric must have equal values.
   std::vector<Rail> rails{};
+  /// The number of devices of a fabric without a gateway, at most kRailsMax. The first has all
+  /// addresses of the machine. Each further device has one address of its own, 127.0.NUMBER.1, with
+  /// its number from 1. All processes of a fabric must have equal values.
+  std::size_t devices = 1;
   /// Whether operations on another process's memory use direct access instead of packets where
   /// possible (docs/transports.md).
   bool near_memory = true;

@@ -26,6 +26,7 @@ constexpr Row kRows[] = {
     {FabricErrc::kNamesTaken, EPERM, "strangers have taken all names"},
     {FabricErrc::kFileLimit, EFBIG, "the limit of file sizes is too low"},
     {FabricErrc::kUnsuitable, EOPNOTSUPP, "the file system cannot lock or reserve"},
+    {FabricErrc::kBadDevices, EINVAL, "not a number of devices"},
 };
 
 const Row* row_of(int value) {
@@ -103,6 +104,9 @@ std::string sentence(FabricErrc error, const FabricConfig& config) {
       return "The file system of " + where(config) +
              " cannot lock files or promise them space: name a directory in memory (tmpfs) in "
              "ANYRDMA_DIR.";
+    case FabricErrc::kBadDevices:
+      return "A fabric cannot have " + std::to_string(config.devices) + " devices: use 1 to " +
+             std::to_string(kRailsMax) + ".";
   }
   return "unknown fabric error";
 }

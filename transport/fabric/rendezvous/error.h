@@ -30,6 +30,7 @@ enum class FabricErrc {
   kNamesTaken,
   kFileLimit,   ///< EFBIG: the limit of file sizes is below the size of the rendezvous file
   kUnsuitable,  ///< EOPNOTSUPP: the file system lacks flock or fallocate
+  kBadDevices,  ///< EINVAL: the number of devices is 0 or larger than kRailsMax
 };
 
 [[nodiscard]] const boost::system::error_category& fabric_category();

@@ -46,11 +46,15 @@ void Party::listen(std::uint16_t port, const char* address) {
   listener_->listen(0).value();
 }
 
-bool Party::start_connecting(std::uint16_t port, const char* address, rdma_port_space space) {
+bool Party::start_connecting(std::uint16_t port, const char* address, rdma_port_space space,
+                             const char* source) {
   id_ = cm::Id::create(*channel_, space, nullptr).value();
   const sockaddr_in remote = to_sockaddr(address, port);
   constexpr auto kTimeout = std::chrono::seconds(2);
-  if (!id_->resolve_addr(nullptr, reinterpret_cast<const sockaddr*>(&remote), kTimeout))
+  sockaddr_in local{};
+  if (source != nullptr) local = to_sockaddr(source, 0);
+  if (!id_->resolve_addr(source != nullptr ? reinterpret_cast<const sockaddr*>(&local) : nullptr,
+                         reinterpret_cast<const sockaddr*>(&remote), kTimeout))
     return false;
   if (!expect(RDMA_CM_EVENT_ADDR_RESOLVED) || !id_->resolve_route(kTimeout)) return false;
   if (!expect(RDMA_CM_EVENT_ROUTE_RESOLVED)) return false;

@@ -28,8 +28,10 @@ class Party {
   /// Resolves and connects with a QP; true once established.
   [[nodiscard]] bool connect(std::uint16_t port, const char* address = "127.0.0.1");
   /// Sends the request only, after resolving; `false` if that failed. Only RDMA_PS_TCP has a QP.
+  /// Without a `source`, the route decides.
   [[nodiscard]] bool start_connecting(std::uint16_t port, const char* address = "127.0.0.1",
-                                      rdma_port_space space = RDMA_PS_TCP);
+                                      rdma_port_space space = RDMA_PS_TCP,
+                                      const char* source = nullptr);
   /// Waits for a request, makes a QP and accepts; true once established.
   [[nodiscard]] bool accept();
   /// The same, but does not wait for ESTABLISHED: the peer is served by the calling thread.
