@@ -181,7 +181,8 @@ Device& Checkers::device_at(std::size_t lane) {
     const Device::Shared shared{
         payload_, atomics_, keys_, afterlife_, retried_, ends_, source_ == Source::kWorld};
     const Lane& own = lanes_[lane];
-    const bool of_process = own.of != "device" || lanes_[own.in].of == "process";
+    const bool of_process =
+        source_ == Source::kProcesses || own.of != "device" || lanes_[own.in].of == "process";
     const std::string& owner = own.of == "device" ? lanes_[own.in].name : own.name;
     device = std::make_unique<Device>(violations_, shared, own.name, owner, of_process);
   }

@@ -160,8 +160,10 @@ int run(const RunOptions& options) {
   if (!choose(options.choice)) return static_cast<int>(Exit::kUsage);
   transport::HostPlan part;
   if (!options.faults.empty()) {
-    auto read = transport::read_fault_file(options.faults, options.host,
-                                           transport::transport_of_environment());
+    auto read =
+        transport::read_fault_file(options.faults, options.host,
+                                   transport::fault_abilities(transport::transport_of_environment(),
+                                                              transport::rails_of_environment()));
     if (!read) {
       say(read.error().sentence);
       return static_cast<int>(Exit::kUsage);

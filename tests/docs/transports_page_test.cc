@@ -50,6 +50,7 @@ TEST(TransportsPage, QuotesTheFabric) {
   fabric::FabricConfig config;
   config.name = "NAME";
   config.uid = 1000;
+  config.devices = fabric::kRailsMax + 1;
   for (int i = 1; i <= count_of<fabric::FabricErrc>("unknown fabric error"); ++i) {
     const error_code error = make_error_code(static_cast<fabric::FabricErrc>(i));
     expect_row(error, fabric::explain(error, config));
@@ -60,9 +61,13 @@ TEST(TransportsPage, QuotesUdp) {
   udp::UdpConfig config;
   config.addresses = {"192.0.2.1"};
   config.network_namespace = "/run/netns/NAME";
+  udp::UdpConfig crowded;
+  crowded.devices.resize(udp::kDevicesMax + 1);
   for (int i = 1; i <= count_of<udp::UdpErrc>("unknown error of RoCE over UDP"); ++i) {
-    const error_code error = make_error_code(static_cast<udp::UdpErrc>(i));
-    expect_row(error, udp::explain(error, config));
+    const auto which = static_cast<udp::UdpErrc>(i);
+    const error_code error = make_error_code(which);
+    const bool many = which == udp::UdpErrc::kTooManyDevices;
+    expect_row(error, udp::explain(error, many ? crowded : config));
   }
 }
 

@@ -1,9 +1,11 @@
 #include "transport/fault/part.h"
 
 #include <algorithm>
+#include <charconv>
 #include <concepts>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -78,8 +80,13 @@ std::string problem_with_trigger(const Trigger& trigger, const Abilities& can) {
 }
 
 std::string problem_with_device(const std::string& device, const Abilities& abilities) {
-  if (abilities.device.empty() || device == abilities.device) return {};
-  return on_this(abilities, "the only device is " + in_quotes(abilities.device));
+  if (abilities.devices == 0) return {};
+  const auto number = device_number(device);
+  if (number && *number < abilities.devices) return {};
+  const std::string first = in_quotes("anyrdma0");
+  if (abilities.devices == 1) return on_this(abilities, "the only device is " + first);
+  const std::string last = "anyrdma" + std::to_string(abilities.devices - 1);
+  return on_this(abilities, "the devices are " + first + " to " + in_quotes(last));
 }
 
 std::string problem_with_action(const FaultAction& action, const Abilities& can) {
@@ -176,6 +183,17 @@ std::optional<std::string> problem_on(const Fault& fault, const std::string& hos
 }
 
 }  // namespace
+
+std::optional<std::size_t> device_number(std::string_view name) {
+  constexpr std::string_view kBefore = "anyrdma";
+  if (!name.starts_with(kBefore)) return std::nullopt;
+  const std::string_view digits = name.substr(kBefore.size());
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  if (std::to_string(number) != digits) return std::nullopt;  // "anyrdma01"
+  return number;
+}
 
 std::vector<std::string> hosts_of(const FaultPlan& plan) {
   std::set<std::string> hosts;

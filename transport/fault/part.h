@@ -2,6 +2,8 @@
 // supports.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +17,18 @@ namespace anyrdma::fault {
 struct Abilities {
   std::string_view name;  ///< the transport's name, for error messages
 
-  /// Name of the transport's only device; empty: unknown before the transport is opened.
-  std::string_view device{};
+  /// The number of the transport's devices, whose names are anyrdma0, anyrdma1 and so on. 0: their
+  /// names are unknown before the transport is opened.
+  std::size_t devices = 0;
   /// Whether the device is anyrdma's software HCA. Then more faults are possible: to reject a
   /// request with any reason or drop it, to take the port's link down, and faults on verbs calls,
   /// work and packets.
   bool ours = false;
 };
+
+/// Returns the number of the device with a name such as anyrdma1, from 0. Nothing: no device of a
+/// transport in real time has such a name.
+[[nodiscard]] std::optional<std::size_t> device_number(std::string_view name);
 
 /// Returns the names of all hosts in a plan, in alphabetical order.
 [[nodiscard]] std::vector<std::string> hosts_of(const FaultPlan& plan);

@@ -12,7 +12,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr Abilities kSoft{.name = "fabric", .device = "anyrdma0", .ours = true};
+constexpr Abilities kSoft{.name = "fabric", .devices = 1, .ours = true};
+constexpr Abilities kRails{.name = "fabric", .devices = 2, .ours = true};
 constexpr Abilities kKernel{.name = "ucma"};
 
 FaultPlan parsed(const std::string& text) {
@@ -35,6 +36,12 @@ TEST(PartOfAPlan, IsWhatIsForThisHost) {
             "on client call connect 1: remove client anyrdma0\n"
             "on * fetched ESTABLISHED 1: fail-over client eth0\n"
             "on * request 2: overflow\n");
+}
+
+TEST(PartOfAPlan, NamesEachDeviceOfATransport) {
+  const std::string text = "at 1s: remove h anyrdma1\nat 2s: port-down h anyrdma0\n";
+
+  EXPECT_EQ(part_of(parsed(text), "h", kRails)->to_string(), text);
 }
 
 TEST(PartOfAPlan, OnlyHostIsTheOneThatIsNamed) {
@@ -78,6 +85,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "over ucma a received request cannot be dropped"},
         Refused{"at 1s: port-up h mlx5_0", kKernel, "over ucma a port cannot be taken down"},
         Refused{"at 1s: port-up h mlx5_0", kSoft, "over fabric the only device is 'anyrdma0'"},
+        Refused{"at 1s: remove h anyrdma2", kRails,
+                "over fabric the devices are 'anyrdma0' to 'anyrdma1'"},
+        Refused{"at 1s: port-down h anyrdma01", kRails,
+                "over fabric the devices are 'anyrdma0' to 'anyrdma1'"},
+        Refused{"at 1s: port-down h anyrdma1/2", kRails,
+                "over fabric the only port is 'anyrdma1/1'"},
         Refused{"at 1s: remove h mlx5_0", kSoft, "over fabric the only device is 'anyrdma0'"},
         Refused{"at 1s: device-event h anyrdma0 SM_CHANGE", kKernel,
                 "over ucma events of devices cannot be raised"},

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -61,6 +62,14 @@ boost::system::result<fabric::Rail, OpenError> rail_of(const std::string& text,
   return rail;
 }
 
+std::optional<std::size_t> number_of_rails(const std::string& text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  if (number == 0 || number > fabric::kRailsMax) return std::nullopt;
+  return number;
+}
+
 }  // namespace
 
 std::string environment(const char* name, const std::string& otherwise) {
@@ -70,6 +79,10 @@ std::string environment(const char* name, const std::string& otherwise) {
 
 std::string transport_of_environment() {
   return environment("ANYRDMA_TRANSPORT", "fabric");
+}
+
+std::size_t rails_of_environment() {
+  return number_of_rails(environment("ANYRDMA_RAILS", "1")).value_or(1);
 }
 
 boost::system::result<OpenOptions, OpenError> options_of_environment() {
@@ -107,15 +120,13 @@ boost::system::result<OpenOptions, OpenError> options_of_environment() {
   } else if (link != "ethernet") {
     return refused("ANYRDMA_LINK_LAYER is '" + link + "'. Use ethernet or infiniband.");
   }
-  if (const std::string rails = environment("ANYRDMA_RAILS"); !rails.empty()) {
-    const auto [end, error] =
-        std::from_chars(rails.data(), rails.data() + rails.size(), options.fabric.devices);
-    if (error != std::errc{} || end != rails.data() + rails.size() || options.fabric.devices == 0 ||
-        options.fabric.devices > fabric::kRailsMax) {
-      return refused("ANYRDMA_RAILS is '" + rails + "'. Give a number of devices from 1 to " +
-                     std::to_string(fabric::kRailsMax) + ".");
-    }
+  const std::string rails = environment("ANYRDMA_RAILS", "1");
+  const auto devices_of_fabric = number_of_rails(rails);
+  if (!devices_of_fabric) {
+    return refused("ANYRDMA_RAILS is '" + rails + "'. Give a number of devices from 1 to " +
+                   std::to_string(fabric::kRailsMax) + ".");
   }
+  options.fabric.devices = *devices_of_fabric;
   std::istringstream devices(environment("ANYRDMA_UDP_ADDRESS"));
   for (std::string device; std::getline(devices, device, ';');) {
     std::vector<std::string>& own = options.udp.devices.emplace_back();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <boost/system/result.hpp>
+#include <cstddef>
 #include <string>
 
 #include "transport/open/opened.h"
@@ -15,6 +16,10 @@ namespace anyrdma::transport {
 /// ANYRDMA_TRANSPORT, else "fabric": the same on every machine. "auto" would be another choice, but
 /// two processes may differ in what they find, and then they would never meet.
 [[nodiscard]] std::string transport_of_environment();
+
+/// ANYRDMA_RAILS, the number of devices over "fabric", else 1. options_of_environment() refuses
+/// what is no such number; it is 1 here.
+[[nodiscard]] std::size_t rails_of_environment();
 
 /// What all other variables but those of faults say. The error is EINVAL.
 [[nodiscard]] boost::system::result<OpenOptions, OpenError> options_of_environment();

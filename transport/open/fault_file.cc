@@ -7,9 +7,7 @@
 #include <sstream>
 #include <utility>
 
-#include "transport/fault/part.h"
 #include "transport/fault/plan/fault_json.h"
-#include "transport/open/real.h"
 
 namespace anyrdma::transport {
 namespace {
@@ -40,7 +38,8 @@ verbs::WhyNot refused(std::string_view file, const std::string& place, const std
 }  // namespace
 
 verbs::OrWhyNot<HostPlan> parse_fault_file(std::string_view file, std::string_view text,
-                                           std::string_view host, std::string_view transport) {
+                                           std::string_view host,
+                                           const fault::Abilities& abilities) {
   const auto plan = is_json(text) ? fault::parse_json(text) : fault::FaultPlan::parse(text);
   if (!plan) {
     return refused(file, "line " + std::to_string(plan.error().line), plan.error().reason);
@@ -55,7 +54,7 @@ verbs::OrWhyNot<HostPlan> parse_fault_file(std::string_view file, std::string_vi
       return refused(file, place_of_fault(text, 1), only.error().reason + " (--host NAME)");
     self = *only;
   }
-  auto part = fault::part_of(*plan, self, fault_abilities(transport));
+  auto part = fault::part_of(*plan, self, abilities);
   if (!part) {
     return refused(file, place_of_fault(text, part.error().line), part.error().reason);
   }
@@ -63,7 +62,7 @@ verbs::OrWhyNot<HostPlan> parse_fault_file(std::string_view file, std::string_vi
 }
 
 verbs::OrWhyNot<HostPlan> read_fault_file(const std::string& path, std::string_view host,
-                                          std::string_view transport) {
+                                          const fault::Abilities& abilities) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
@@ -71,7 +70,7 @@ verbs::OrWhyNot<HostPlan> read_fault_file(const std::string& path, std::string_v
     return verbs::WhyNot{"The fault plan " + path + " cannot be read: " + std::strerror(errno) +
                          ". Check the path."};
   }
-  return parse_fault_file(path, text.str(), host, transport);
+  return parse_fault_file(path, text.str(), host, abilities);
 }
 
 }  // namespace anyrdma::transport

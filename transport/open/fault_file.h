@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "transport/fault/part.h"
 #include "transport/fault/plan/fault_plan.h"
 #include "verbs/why_not.h"
 
@@ -24,10 +25,10 @@ struct HostPlan {
 [[nodiscard]] verbs::OrWhyNot<HostPlan> parse_fault_file(std::string_view file,
                                                          std::string_view text,
                                                          std::string_view host,
-                                                         std::string_view transport);
+                                                         const fault::Abilities& abilities);
 /// The same, of a file.
 [[nodiscard]] verbs::OrWhyNot<HostPlan> read_fault_file(const std::string& path,
                                                         std::string_view host,
-                                                        std::string_view transport);
+                                                        const fault::Abilities& abilities);
 
 }  // namespace anyrdma::transport

@@ -8,6 +8,8 @@
 #include <ostream>
 #include <string>
 
+#include "transport/open/real.h"
+
 namespace anyrdma::transport {
 namespace {
 
@@ -21,7 +23,7 @@ constexpr const char* kBoth =
 
 verbs::OrWhyNot<HostPlan> parsed(const std::string& text, const std::string& host = "",
                                  const std::string& transport = "fabric") {
-  return parse_fault_file("a.plan", text, host, transport);
+  return parse_fault_file("a.plan", text, host, fault_abilities(transport, 1));
 }
 
 TEST(FaultFile, GivesEachHostItsPart) {
@@ -86,8 +88,8 @@ TEST(FaultFile, IsReadOrItIsSaidWhyNot) {
   const std::string path = ::testing::TempDir() + "read.plan";
   std::ofstream(path) << kBoth;
 
-  EXPECT_EQ(read_fault_file(path, "server", "fabric")->plan.faults.size(), 1u);
-  EXPECT_EQ(read_fault_file("/no/file", "server", "fabric").error().sentence,
+  EXPECT_EQ(read_fault_file(path, "server", fault_abilities("fabric", 1))->plan.faults.size(), 1u);
+  EXPECT_EQ(read_fault_file("/no/file", "server", fault_abilities("fabric", 1)).error().sentence,
             "The fault plan /no/file cannot be read: No such file or directory. Check the path.");
 }
 

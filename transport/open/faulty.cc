@@ -24,8 +24,6 @@ namespace {
 using fault::Effect;
 using realtime::ProgressThread;
 
-constexpr std::size_t kDevice = 0;  // in real time there is one
-
 /// A signal to the process is taken by any of its threads, some time; one to this thread before it
 /// can go on.
 void strike(int signal) {
@@ -170,15 +168,25 @@ Effect FaultyOpened::carry_out(const fault::FaultAction& action) {
     return Effect::kSome;
   }
   if (breakable_ == nullptr) return Effect::kUnknown;
-  const auto effect_of = [](const verbs::Result<void>& done) {
-    return done ? Effect::kSome : Effect::kNone;
+  // In real time each device has one port. Over udp a plan may name more devices than there are.
+  const auto on = [this](const std::string& name, auto&& change) {
+    const std::optional<std::size_t> device = fault::device_number(name);
+    if (!device || *device >= breakable_->rails()) return Effect::kNone;
+    return change(*device) ? Effect::kSome : Effect::kNone;
   };
   const verbs::Overloaded cases{
-      [&](const fault::RemoveDevice&) { return effect_of(breakable_->remove_device(kDevice)); },
-      [&](const fault::PortDown&) { return effect_of(breakable_->set_port(kDevice, false)); },
-      [&](const fault::PortUp&) { return effect_of(breakable_->set_port(kDevice, true)); },
+      [&](const fault::RemoveDevice& remove) {
+        return on(remove.device, [&](std::size_t i) { return breakable_->remove_device(i); });
+      },
+      [&](const fault::PortDown& down) {
+        return on(down.device, [&](std::size_t i) { return breakable_->set_port(i, false); });
+      },
+      [&](const fault::PortUp& up) {
+        return on(up.device, [&](std::size_t i) { return breakable_->set_port(i, true); });
+      },
       [&](const fault::RaiseEvent& raise) {
-        return effect_of(breakable_->raise_event(kDevice, fault::device_event(raise.event)));
+        const ibv_event_type event = fault::device_event(raise.event);
+        return on(raise.device, [&](std::size_t i) { return breakable_->raise_event(i, event); });
       },
       [](const auto&) { return Effect::kUnknown; }};
   return std::visit(cases, action);

@@ -27,12 +27,13 @@ class Concluding {
 class Breakable {
  public:
   virtual ~Breakable() = default;
-  /// The functions are those of station::Station. Call the first three inside the critical section
-  /// (verbs::Runtime::enter).
+  /// Returns the number of rails: of the ports of all devices.
+  [[nodiscard]] virtual std::size_t rails() const = 0;
+  /// The functions are those of station::Station. Call those up to apply() inside the critical
+  /// section (verbs::Runtime::enter).
   [[nodiscard]] virtual verbs::Result<void> remove_device(std::size_t rail) = 0;
   [[nodiscard]] virtual verbs::Result<void> set_port(std::size_t rail, bool active) = 0;
   [[nodiscard]] virtual verbs::Result<void> raise_event(std::size_t rail, ibv_event_type event) = 0;
-  /// As the first three.
   virtual void apply(const soft::DeviceChange& change, std::size_t rail) = 0;
   virtual void set_admission(soft::Admission* admission) = 0;
   virtual void set_call_gate(verbs::CallGate* gate) = 0;

@@ -145,12 +145,18 @@ void ProcessRecorder::tell_thread() {
 
 // --- ids and work -------------------------------------------------------------------------------
 
-void ProcessRecorder::put(const recording::Entry& entry) {
+recording::EntrySink& ProcessRecorder::sink_of_device(std::string_view device) {
+  const std::scoped_lock lock(mutex_);
+  const Number lane = writer_.lane(now(), "device", name_ + "/" + std::string(device), own_);
+  return *devices_.emplace_back(std::make_unique<DeviceSink>(*this, lane));
+}
+
+void ProcessRecorder::put_in(Number lane, const recording::Entry& entry) {
   const Turn turn(*this);
   if (!turn) return;
   if (recording::is_deed(entry.kind)) tell_thread();
   recording::Entry own = entry;
-  own.numbers[0] = own_;
+  own.numbers[0] = lane;
   own.time = now();
   writer_.write(own);
 }

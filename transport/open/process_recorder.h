@@ -38,8 +38,12 @@ class ProcessRecorder final : public recording::EntrySink,
   ProcessRecorder& operator=(const ProcessRecorder&) = delete;
 
   // --- EntrySink: ids and the device's work -----------------------------------------------------
-  void put(const recording::Entry& entry) override;
+  void put(const recording::Entry& entry) override { put_in(own_, entry); }
   [[nodiscard]] bool is_closed() const override { return forked_.load(std::memory_order_relaxed); }
+
+  /// Returns a sink for the work of one of several devices, which has a lane (timeline row) of its
+  /// own. It lives as long as the recorder. `device`: its name. Call it once for each device.
+  [[nodiscard]] recording::EntrySink& sink_of_device(std::string_view device);
 
   // --- PacketWatch ------------------------------------------------------------------------------
   void on_leaving(const verbs::soft::Packet& packet, bool own) override;
@@ -58,10 +62,24 @@ class ProcessRecorder final : public recording::EntrySink,
 
  private:
   class Turn;
+  /// Writes entries into the lane of a device.
+  class DeviceSink final : public recording::EntrySink {
+   public:
+    DeviceSink(ProcessRecorder& recorder, recording::Number lane)
+        : recorder_(recorder), lane_(lane) {}
+    void put(const recording::Entry& entry) override { recorder_.put_in(lane_, entry); }
+    [[nodiscard]] bool is_closed() const override { return recorder_.is_closed(); }
+
+   private:
+    ProcessRecorder& recorder_;
+    const recording::Number lane_;
+  };
+
   void before_fork() override {}
   void after_fork_in_parent() override {}
   void after_fork_in_child() override { forked_.store(true, std::memory_order_relaxed); }
 
+  void put_in(recording::Number lane, const recording::Entry& entry);
   [[nodiscard]] verbs::Instant now() const;
   [[nodiscard]] recording::Number lane_of(const ibv_gid& outsider);
   template <recording::EntryKind kKind, class... Fields>
@@ -80,6 +98,7 @@ class ProcessRecorder final : public recording::EntrySink,
   recording::Writer writer_;
   bool ended_ = false;
   recording::Number own_ = 0;
+  std::vector<std::unique_ptr<DeviceSink>> devices_;
   std::map<std::string, recording::Number> outsiders_;  ///< by address
   std::map<std::uint64_t, recording::Number> threads_;  ///< by their serial numbers
 

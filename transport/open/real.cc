@@ -192,10 +192,10 @@ std::string why_not_real(std::string_view name) {
          "see docs/sim.md.";
 }
 
-fault::Abilities fault_abilities(std::string_view transport) {
-  if (transport == "fabric" || transport == "udp") {
-    return {.name = transport, .device = "anyrdma0", .ours = true};
-  }
+fault::Abilities fault_abilities(std::string_view transport, std::size_t devices) {
+  if (transport == "fabric") return {.name = transport, .devices = devices, .ours = true};
+  // The interfaces that the program finds decide how many there are.
+  if (transport == "udp") return {.name = transport, .devices = udp::kDevicesMax, .ours = true};
   return {.name = transport};
 }
 

@@ -2,6 +2,7 @@
 // do not contain the simulator.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,8 @@ namespace anyrdma::transport {
 /// name.
 [[nodiscard]] std::string why_not_real(std::string_view name);
 
-/// Returns which faults the transport of this name can inject.
-[[nodiscard]] fault::Abilities fault_abilities(std::string_view transport);
+/// Returns which faults the transport of this name can inject. `devices`: the number of devices
+/// over "fabric".
+[[nodiscard]] fault::Abilities fault_abilities(std::string_view transport, std::size_t devices);
 
 }  // namespace anyrdma::transport

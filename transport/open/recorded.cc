@@ -1,7 +1,10 @@
 #include "transport/open/recorded.h"
 
 #include <atomic>
+#include <cstddef>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "recording/work/ids.h"
 #include "recording/work/observer.h"
@@ -10,8 +13,6 @@
 
 namespace anyrdma::transport {
 namespace {
-
-constexpr std::size_t kRecordedDevice = 0;  // in real time there is one
 
 // --- mistakes of the program --------------------------------------------------------------------
 
@@ -90,7 +91,7 @@ class RecordedOpened final : public Opened, private EventObserver, private CallO
   // In the order in which each needs those before it; what is below goes first.
   std::unique_ptr<ProcessRecorder> recorder_;
   recording::IdObserver ids_;
-  recording::WorkObserver work_;
+  std::vector<std::unique_ptr<recording::WorkObserver>> works_;  ///< of each device
   Watchable* watchable_;
   std::unique_ptr<Opened> below_;
   Recorded& mistakes_;
@@ -102,12 +103,18 @@ RecordedOpened::RecordedOpened(std::unique_ptr<Opened> below, Watchable* watchab
                                std::unique_ptr<ProcessRecorder> recorder)
     : recorder_(std::move(recorder)),
       ids_(*recorder_),
-      work_(*recorder_, recording::WorkObserver::Digests::kShort),
       watchable_(watchable),
       below_(std::move(below)),
       mistakes_(record_mistakes(below_->transport().runtime(), *recorder_)) {
   if (watchable_ != nullptr) {
-    watchable_->set_work_observer(kRecordedDevice, &work_);
+    const std::size_t devices = watchable_->devices();
+    for (std::size_t device = 0; device < devices; ++device) {
+      recording::EntrySink& sink =
+          devices > 1 ? recorder_->sink_of_device("anyrdma" + std::to_string(device)) : *recorder_;
+      works_.push_back(std::make_unique<recording::WorkObserver>(
+          sink, recording::WorkObserver::Digests::kShort));
+      watchable_->set_work_observer(device, works_.back().get());
+    }
     watchable_->set_packet_watch(recorder_.get());
   }
   Transport& observed = below_->transport();
@@ -128,7 +135,8 @@ RecordedOpened::~RecordedOpened() {
   }
   if (watchable_ == nullptr || below_->forked()) return;
   watchable_->set_packet_watch(nullptr);
-  watchable_->set_work_observer(kRecordedDevice, nullptr);
+  for (std::size_t device = 0; device < works_.size(); ++device)
+    watchable_->set_work_observer(device, nullptr);
 }
 
 /// What leaves last is still recorded.

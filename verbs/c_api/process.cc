@@ -103,7 +103,8 @@ boost::system::result<transport::FaultOptions, fault::PlanError> planned_faults(
   const auto only = fault::only_host(*plan);
   const std::string host = environment("ANYRDMA_FAULTS_HOST", only ? *only : "");
   if (host.empty()) return only.error();
-  auto part = fault::part_of(*plan, host, transport::fault_abilities(transport));
+  auto part = fault::part_of(
+      *plan, host, transport::fault_abilities(transport, transport::rails_of_environment()));
   if (!part) return part.error();
   options.plan = std::move(*part);
   if (options.plan.faults.empty()) return options;
