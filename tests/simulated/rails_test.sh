@@ -1,31 +1,11 @@
 #!/usr/bin/env bash
 # Hosts with two interfaces, each with an RDMA device: each rail works, and what happens to one leaves the other alone.
 . tests/simulated/lib.sh
-
-hosts=(--host server=rail0/mlx5_0=10.0.0.1/24,rail1/mlx5_1=10.0.1.1/24
-  --host client=rail0=10.0.0.2/24,rail1=10.0.1.2/24)
-
-# rails NAME PROGRAM...: PROGRAM is HOST:COMMAND, or +HOST:COMMAND for one that runs in the background
-rails() {
-  local name=$1 each options=("${hosts[@]}") commands=()
-  shift
-  for each in "$@"; do
-    local where=--on
-    [[ $each != +* ]] || { where=--background && each=${each#+}; }
-    options+=("$where" "${each%%:*}" "${each#*:}")
-    commands+=("${each#*:}")
-  done
-  table_row "$name" "${commands[*]@Q}" "${options[@]}"
-}
+. tests/simulated/rails.sh
 
 # Two pairs at once, each over its rail.
 pairs=("server:sh -c 'rping -s -a 10.0.0.1 -C 20 & rping -s -a 10.0.1.1 -C 20; wait'"
   "client:sh -c '(rping -c -a 10.0.0.1 -C 20; echo rail0 \$?) & rping -c -a 10.0.1.1 -C 20; echo rail1 \$?; wait'")
-
-plan() {
-  printf '%s\n' "$@" >"$work/plan"
-  settings=(--faults "$work/plan")
-}
 
 # --- what there is ---
 says='server/ibv_devices: +mlx5_1 '
