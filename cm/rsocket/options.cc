@@ -50,6 +50,8 @@ Result<void> StreamOptions::set(int level, int name, std::span<const std::byte> 
   if (value.size() < sizeof number) return errno_code(EINVAL);
   std::memcpy(&number, value.data(), sizeof number);
   if (of_rdma) return set_of_rdma(name, number, connected);
+  constexpr int kLongestIdle = 32767;  // as Linux
+  if (place == &keep_idle_ && (number < 1 || number > kLongestIdle)) return errno_code(EINVAL);
   // What the CM must know.
   int option = -1;
   if (place == &reuse_address_) option = RDMA_OPTION_ID_REUSEADDR;
@@ -125,6 +127,11 @@ Result<std::size_t> StreamOptions::get(int level, int name, std::span<std::byte>
 Deadline StreamOptions::linger() const {
   if (linger_.l_onoff == 0) return std::nullopt;
   return std::chrono::steady_clock::now() + std::chrono::seconds(std::max(linger_.l_linger, 0));
+}
+
+std::optional<std::chrono::seconds> StreamOptions::keep_alive() const {
+  if (keep_alive_ == 0) return std::nullopt;
+  return std::chrono::seconds(keep_idle_);
 }
 
 Settings StreamOptions::settings(const rdma_cm_id& id) const {

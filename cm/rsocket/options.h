@@ -4,8 +4,10 @@
 #include <rdma/rdma_cma.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "cm/rsocket/connection.h"
@@ -28,6 +30,8 @@ class StreamOptions {
 
   /// How long rclose waits for data that the peer has not received yet.
   [[nodiscard]] Deadline linger() const;
+  /// The time between keepalive messages; nothing: the program wants none.
+  [[nodiscard]] std::optional<std::chrono::seconds> keep_alive() const;
   /// The sizes of a stream on the device of `id`.
   [[nodiscard]] Settings settings(const rdma_cm_id& id) const;
 

@@ -1,6 +1,8 @@
 #include "cm/rsocket/stream.h"
 
 #include <fcntl.h>
+#include <netinet/tcp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -31,6 +33,7 @@ Stream::~Stream() {
   connection_.reset();
   if (id_ != nullptr) (void)rdma_destroy_id(id_);
   rdma_destroy_event_channel(channel_);
+  if (number_ >= 0) ::close(number_);
 }
 
 Result<void> Stream::bind(const sockaddr* address, socklen_t length) {
@@ -51,7 +54,11 @@ Result<void> Stream::listen(int backlog) {
   if (phase_ == Phase::kListening) return {};
   if (phase_ != Phase::kBound && phase_ != Phase::kInitial) return errno_code(EINVAL);
   if (rdma_listen(id_, std::max(backlog, 0)) != 0) return errno_code(errno);
+  // As many as the CM holds for a backlog of 0.
+  constexpr int kDefaultBacklog = 1024;
+  backlog_ = static_cast<std::size_t>(backlog > 0 ? backlog : kDefaultBacklog);
   phase_ = Phase::kListening;
+  Service::own().care_for(shared_from_this());
   return {};
 }
 
@@ -64,7 +71,7 @@ int Stream::take_error() {
   return phase_ == Phase::kConnected ? connection_->ends().error : 0;
 }
 
-void Stream::send_end(Control control) {
+void Stream::send_control(Control control) {
   if (is_connected() && connection_->flow().can_control()) connection_->send_control(control);
 }
 
@@ -90,7 +97,7 @@ void Stream::end(Lock& lock, int how) {
   if (!tell) return;
   wait_to_the_end(lock, std::nullopt,
                   [this] { return !is_connected() || connection_->flow().can_control(); });
-  send_end(all ? Control::kDisconnect : Control::kShutdown);
+  send_control(all ? Control::kDisconnect : Control::kShutdown);
 }
 
 // Also if the socket is non-blocking, and if signals come: the program cannot repeat the call.
@@ -113,15 +120,48 @@ void Stream::close() {
     wait_to_the_end(lock, options_.linger(), [this] { return connection_->drained(); });
     (void)rdma_disconnect(id_);
   }
+  // The address is free at once, although other threads may still hold the socket.
+  if (phase_ == Phase::kListening) {
+    accepted_.clear();
+    (void)rdma_destroy_id(std::exchange(id_, nullptr));
+  }
   closed_ = true;
   wake();
+}
+
+// --- the service thread --------------------------------------------------------------------------
+
+Care Stream::serve() {
+  const Lock lock(mutex_);
+  if (closed_) return {};
+  if (phase_ == Phase::kListening || is_opening()) {
+    if (process()) wake();
+    if (phase_ == Phase::kListening || is_opening()) return {.watched = true, .next = {}};
+  }
+  keep_alive();
+  return {.watched = false, .next = next_keepalive_};
+}
+
+void Stream::keep_alive() {
+  const auto idle = options_.keep_alive();
+  if (!idle || !is_connected()) {
+    next_keepalive_.reset();
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (!next_keepalive_) next_keepalive_ = now + *idle;
+  if (now < *next_keepalive_) return;
+  if (process()) wake();
+  send_control(Control::kKeepAlive);
+  next_keepalive_ = now + *idle;
 }
 
 // --- waiting -------------------------------------------------------------------------------------
 
 bool Stream::process() {
+  if (phase_ == Phase::kListening) return take_requests();
   const bool completions = connection_ != nullptr && connection_->process();
-  return (phase_ != Phase::kListening && take_events()) || completions;
+  return take_events() || completions;
 }
 
 short Stream::state(short events) const {
@@ -131,7 +171,8 @@ short Stream::state(short events) const {
     case Phase::kBound:
       return static_cast<short>(POLLHUP | (events & POLLOUT));  // as TCP
     case Phase::kListening:
-      return static_cast<short>(has_event() ? events & (POLLIN | POLLRDNORM) : 0);
+      return static_cast<short>(accepted_.empty() && error_ == 0 ? 0
+                                                                 : events & (POLLIN | POLLRDNORM));
     case Phase::kResolvingAddress:
     case Phase::kResolvingRoute:
     case Phase::kConnecting:
@@ -153,6 +194,7 @@ short Stream::state(short events) const {
 }
 
 void Stream::descriptors(std::vector<pollfd>& all) const {
+  if (phase_ == Phase::kListening && accepted_.size() >= backlog_) return;
   all.push_back({.fd = channel_->fd, .events = POLLIN, .revents = 0});
   if (connection_ != nullptr) {
     all.push_back({.fd = connection_->fd(), .events = POLLIN, .revents = 0});
@@ -171,7 +213,12 @@ bool Stream::take_notifications() {
 
 Result<void> Stream::set_option(int level, int name, std::span<const std::byte> value) {
   const Lock lock(mutex_);
-  return options_.set(level, name, value, connection_ != nullptr, id_);
+  auto done = options_.set(level, name, value, connection_ != nullptr, id_);
+  if (done && is_connected() && (name == SO_KEEPALIVE || name == TCP_KEEPIDLE)) {
+    next_keepalive_.reset();
+    if (options_.keep_alive()) Service::own().care_for(shared_from_this());
+  }
+  return done;
 }
 
 Result<std::size_t> Stream::option(int level, int name, std::span<std::byte> value) {
@@ -188,6 +235,7 @@ Result<std::size_t> Stream::option(int level, int name, std::span<std::byte> val
 
 Result<Name> Stream::own_name() {
   const Lock lock(mutex_);
+  if (closed_) return errno_code(EBADF);
   const sockaddr* const own = rdma_get_local_addr(id_);
   Name name;
   if (own->sa_family == 0) {

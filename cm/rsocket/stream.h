@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <span>
@@ -12,21 +13,22 @@
 
 #include "cm/rsocket/connection.h"
 #include "cm/rsocket/options.h"
+#include "cm/rsocket/service.h"
 #include "cm/rsocket/socket.h"
 
 namespace anyrdma::rsocket {
 
-/// A SOCK_STREAM rsocket. Its descriptor is that of its event channel. The program's calls make all
-/// progress: there is no thread behind a stream, so a connection is established when the server's
-/// program calls raccept. Source: rsocket(7).
-class Stream final : public Socket {
+/// A SOCK_STREAM rsocket. Its descriptor is that of its event channel, or a copy. The program's
+/// calls make progress, and the service thread does for what must go on without them. Source:
+/// rsocket(7).
+class Stream final : public Socket, public std::enable_shared_from_this<Stream> {
  public:
   /// Creates a stream of AF_INET or AF_INET6. ENODEV, EMFILE, ENOMEM; ENOSYS where event channels
   /// have no descriptors (fibers of the simulator).
   [[nodiscard]] static Result<std::shared_ptr<Stream>> create(int family);
   ~Stream() override;
 
-  [[nodiscard]] int fd() const override { return channel_->fd; }
+  [[nodiscard]] int fd() const override { return number_ >= 0 ? number_ : channel_->fd; }
   [[nodiscard]] Result<void> bind(const sockaddr* address, socklen_t length) override;
   [[nodiscard]] Result<void> listen(int backlog) override;
   [[nodiscard]] Result<std::shared_ptr<Socket>> accept() override;
@@ -48,6 +50,8 @@ class Stream final : public Socket {
   [[nodiscard]] Result<void> unmap(void* memory, std::size_t length) override;
   [[nodiscard]] Result<std::size_t> write_mapped(std::span<const std::byte> data, ::off_t offset,
                                                  int flags) override;
+  /// For the service thread: does what is due, and returns what the stream wants from now on.
+  [[nodiscard]] Care serve();
 
  protected:
   bool process() override;
@@ -79,6 +83,8 @@ class Stream final : public Socket {
   [[nodiscard]] Result<void> accept_request(rdma_cm_id* id, const ConnectData& peer,
                                             const rdma_conn_param& asked);
   [[nodiscard]] Result<std::shared_ptr<Stream>> take_request(const rdma_cm_event& event);
+  /// Accepts the requests that have come, as many as the backlog holds. True: there were some.
+  bool take_requests();
   [[nodiscard]] Result<void> resolve_address();
   [[nodiscard]] Result<void> request_connection();
   void on_event(const rdma_cm_event& event);
@@ -87,7 +93,6 @@ class Stream final : public Socket {
   void fail(int error);
   [[nodiscard]] bool is_opening() const;
   bool take_events();
-  [[nodiscard]] bool has_event() const;
   [[nodiscard]] Result<void> wait_until_open(Lock& lock, int flags);
 
   // stream_data.cc
@@ -102,7 +107,9 @@ class Stream final : public Socket {
 
   // stream.cc
   [[nodiscard]] bool is_connected() const;
-  void send_end(Control control);
+  /// Sends a keepalive message if one is due.
+  void keep_alive();
+  void send_control(Control control);
   void end(Lock& lock, int how);
   void wait_to_the_end(Lock& lock, const Deadline& deadline,
                        const std::function<bool()>& condition);
@@ -117,6 +124,10 @@ class Stream final : public Socket {
   Name destination_;
   StreamOptions options_;
   std::unique_ptr<Connection> connection_;
+  int number_ = -1;  ///< of a stream that was accepted: a copy of the channel's descriptor
+  std::size_t backlog_ = 0;
+  std::deque<std::shared_ptr<Stream>> accepted_;  ///< that the program has not fetched
+  Deadline next_keepalive_;
 };
 
 }  // namespace anyrdma::rsocket

@@ -1,5 +1,5 @@
 // How a stream gets and loses its connection: events of the CM.
-#include <poll.h>
+#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
@@ -33,32 +33,42 @@ bool Stream::is_opening() const {
          phase_ == Phase::kConnecting || phase_ == Phase::kAccepting;
 }
 
-bool Stream::has_event() const {
-  pollfd channel{.fd = channel_->fd, .events = POLLIN, .revents = 0};
-  return ::poll(&channel, 1, 0) > 0;
-}
-
 // --- the server's side ---------------------------------------------------------------------------
 
 Result<std::shared_ptr<Socket>> Stream::accept() {
   Lock lock(mutex_);
   if (phase_ != Phase::kListening) return errno_code(EINVAL);
-  for (;;) {
-    const auto waited = wait(lock, may_wait(0), std::nullopt, [this] { return has_event(); });
-    if (!waited) return waited.error();
-    rdma_cm_event* event = nullptr;
-    if (rdma_get_cm_event(channel_, &event) != 0) {
-      if (errno == EAGAIN && may_wait(0)) continue;
-      return errno_code(errno);
-    }
+  const auto waited =
+      wait(lock, may_wait(0), std::nullopt, [this] { return !accepted_.empty() || error_ != 0; });
+  if (!waited) return waited.error();
+  if (accepted_.empty()) return errno_code(take_error());
+  // A new number, as accept(2) gives: select(2) of librspreload.so 44 confuses two sockets if an
+  // rsocket has a lower number than the descriptor that stands for it, which exists by now.
+  const std::shared_ptr<Stream> first = accepted_.front();
+  first->number_ = ::fcntl(first->channel_->fd, F_DUPFD, 0);
+  if (first->number_ < 0) return errno_code(errno);
+  accepted_.pop_front();
+  wake();  // there is room for another one
+  return std::shared_ptr<Socket>(first);
+}
+
+bool Stream::take_requests() {
+  bool any = false;
+  rdma_cm_event* event = nullptr;
+  while (accepted_.size() < backlog_ && rdma_get_cm_event(channel_, &event) == 0) {
+    any = true;
     if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST) {
       (void)rdma_ack_cm_event(event);
       continue;
     }
     auto stream = take_request(*event);
-    if (!stream) return stream.error();
-    if (*stream != nullptr) return std::shared_ptr<Socket>(std::move(*stream));
+    if (!stream) {
+      error_ = stream.error().value();
+    } else if (*stream != nullptr) {
+      accepted_.push_back(std::move(*stream));
+    }
   }
+  return any;
 }
 
 // Null: the request came from a program that does not use rsockets, and is rejected.
@@ -130,7 +140,11 @@ Result<void> Stream::connect(const sockaddr* address, socklen_t length) {
   attempts_ = 0;
   if (const auto begun = resolve_address(); !begun) return begun;
   const auto waited = wait(lock, may_wait(0), std::nullopt, [this] { return !is_opening(); });
-  if (!waited) return waited.error() == errno_code(EAGAIN) ? errno_code(EINPROGRESS) : waited;
+  if (!waited) {
+    if (waited.error() != errno_code(EAGAIN)) return waited;
+    Service::own().care_for(shared_from_this());
+    return errno_code(EINPROGRESS);
+  }
   return phase_ == Phase::kConnected ? Result<void>() : errno_code(take_error());
 }
 
@@ -181,6 +195,7 @@ void Stream::on_established(const rdma_conn_param& param) {
   }
   phase_ = Phase::kConnected;
   connection_->open();
+  if (options_.keep_alive()) Service::own().care_for(shared_from_this());
 }
 
 // --- both ----------------------------------------------------------------------------------------

@@ -3,11 +3,27 @@
 . tests/simulated/lib.sh
 
 rsockets=$PWD/tests/simulated/rsockets
+idle=$PWD/tests/simulated/rsockets_idle
 
 apart wrong_calls "$rsockets alone" true true # no program listens at 10.0.0.3
 
 says='client1/rsockets: 0 wrong'
 apart each_call "$rsockets serve" "$rsockets talk 10.0.0.1"
+
+# What goes on while the program sleeps: connections are accepted, and made, and keepalive messages find a peer that is gone.
+says='client1/rsockets_idle: 0 wrong'
+apart goes_on_while_the_program_sleeps "$idle serve" "$idle talk 10.0.0.1"
+says='server/rsockets_idle: end after 60 s'
+apart keepalive_leaves_a_good_peer_alone "$idle keepalive" "$idle idle 10.0.0.1"
+printf 'at 5s: cut-rail client1 eth0\n' >"$work/cut"
+settings=(--faults "$work/cut")
+says='server/rsockets_idle: Connection timed out after (1[0-9]|2[0-9]) s'
+apart keepalive_finds_a_peer_that_is_gone "$idle keepalive" "$idle idle 10.0.0.1"
+expected=1
+says='server/rsockets_idle waits for '
+apart without_keepalive_the_peer_is_missed "$idle watch" "$idle idle 10.0.0.1"
+expected=0
+settings=()
 
 says='client1/rstream: custom +64 +1 +500 '
 apart rstream 'rstream -S 64 -C 1 -I 500' 'rstream -s 10.0.0.1 -S 64 -C 1 -I 500'
@@ -70,6 +86,11 @@ says='client1/sh: 200000'
 command -v nc.traditional >/dev/null && preloaded curl curl \
   "sh -c '$tcp nc.traditional -q 1 -l -p 8080 -s 10.0.0.1 <$work/answer'" \
   "sh -c '$tcp curl -s http://10.0.0.1:8080/ | wc -c'"
+
+# A server that forks: the child makes the connection its own (RDMAV_FORK_SAFE, rsocket(7)).
+says='client1/env: custom +64 +1 +500 '
+preloaded forking_server rstream "$tcp RDMAV_FORK_SAFE=1 rstream -T f -S 64 -C 1 -I 500" \
+  "$tcp RDMAV_FORK_SAFE=1 rstream -T f -s 10.0.0.1 -S 64 -C 1 -I 500"
 
 # These use flags of socket(2), with which librspreload leaves them on TCP.
 says='client1/env: tcp'

@@ -26,7 +26,7 @@ done
 # --- what takes turns ----------------------------------------------------------------------------
 
 # A leg is a function that is given a seed; what it says is the log.
-legs=(checker checker_calm io_demo ucx libfabric rping killed fio qemu)
+legs=(checker checker_calm io_demo ucx libfabric rping rsockets killed fio qemu)
 
 checker_() { # SEED OPTION...
   local fabric=soak-$$-$1
@@ -47,6 +47,7 @@ leg_io_demo() { suite ucx the_connection_manager; }
 leg_ucx() { suite ucx messages_over_reliable_connections remote_memory atomics; }
 leg_libfabric() { suite libfabric connected_endpoints datagrams reliable_datagrams_over_connections tagged_messages; }
 leg_rping() { suite rping both_sides_exit_0 largest_messages_work own_queue_pairs_work persistent_server_serves_five_clients_at_once; }
+leg_rsockets() { SEED=$1 suite rsockets streams_of_a_seed lossy_streams_of_a_seed mapped_buffers datagrams; }
 leg_killed() { SEED=$1 PAIRS=3 suite killed rping ib_write_bw; }
 leg_fio() { suite fio; }
 leg_qemu() { suite qemu; }
@@ -58,6 +59,7 @@ possible() {
     ucx) command -v ucx_perftest ;;
     libfabric) command -v fi_pingpong ;;
     rping | killed) command -v rping ib_write_bw ;;
+    rsockets) command -v rstream riostream udpong ;;
     fio) command -v fio ;;
     qemu) command -v qemu-system-x86_64 ;;
   esac >/dev/null
