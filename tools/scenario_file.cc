@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "sim/machines/common_directory.h"
 #include "sim/mistakes.h"
 #include "tools/memory_option.h"
 #include "tools/standard_menu.h"
@@ -167,34 +168,6 @@ std::string take_allowance(std::string_view rest, ProgramScenario& scenario) {
 std::string take_denial(std::string_view rest, ProgramScenario& scenario) {
   if (!sim::is_ownership_checker(rest)) return no_such_checker(rest);
   scenario.denied.emplace_back(rest);
-  return {};
-}
-
-/// `share PATH`, `keep PATH`: directories that are not each host's own.
-std::string take_common(const std::string& what, std::string_view rest, ProgramScenario& scenario) {
-  constexpr std::string_view kOfHosts[]{"/tmp/", "/dev/shm/", "/run/"};
-  const std::filesystem::path path = std::filesystem::path(rest).lexically_normal();
-  std::string text = path.string();
-  if (text.size() > 1 && text.back() == '/') text.pop_back();
-  if (!path.is_absolute() || text == "/")
-    return "'" + what + "' needs an absolute path of a directory, as in '" + what + " /tmp/data'";
-  const bool of_host =
-      std::ranges::any_of(kOfHosts, [&](std::string_view each) { return text.starts_with(each); });
-  std::error_code unknown;
-  if (!std::filesystem::is_directory(path, unknown) && (what == "keep" || !of_host))
-    return "there is no directory '" + text + "'. Create it, or name another one";
-  scenario.common.emplace_back(what == "keep" ? text : "", text);
-  return {};
-}
-
-/// `hugepages 512`.
-std::string take_huge_pages(std::string_view rest, ProgramScenario& scenario) {
-  constexpr unsigned kMost = 1 << 16;
-  unsigned count = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
-  if (error != std::errc() || end != rest.data() + rest.size() || count == 0 || count > kMost)
-    return "'hugepages' needs a number of pages of 2 MiB, from 1 to " + std::to_string(kMost);
-  scenario.huge_pages = count;
   return {};
 }
 
@@ -394,6 +367,24 @@ bool take_limit(std::string_view word, ProgramScenario& scenario) {
 bool take_patience(std::string_view word, ProgramScenario& scenario) {
   return fault::parse_word("patience", word, scenario.patience).empty() &&
          scenario.patience > verbs::Duration::zero();
+}
+
+std::string take_common(const std::string& what, std::string_view rest, ProgramScenario& scenario) {
+  std::string problem;
+  const bool keeps = what == "keep";
+  const auto place = sim::common_directory(rest, keeps, problem);
+  if (place) scenario.common.emplace_back(keeps ? *place : "", *place);
+  return problem;
+}
+
+std::string take_huge_pages(std::string_view rest, ProgramScenario& scenario) {
+  constexpr unsigned kMost = 1 << 16;
+  unsigned count = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
+  if (error != std::errc() || end != rest.data() + rest.size() || count == 0 || count > kMost)
+    return "'hugepages' needs a number of pages of 2 MiB, from 1 to " + std::to_string(kMost);
+  scenario.huge_pages = count;
+  return {};
 }
 
 verbs::OrWhyNot<ProgramScenario> parse_scenario(std::string_view name, std::string_view text) {

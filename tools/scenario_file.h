@@ -25,5 +25,11 @@ namespace anyrdma::tools {
 [[nodiscard]] bool take_limit(std::string_view word, ProgramScenario& scenario);
 /// Sets the limit of CPU time from the word behind "patience". False: the word is no time.
 [[nodiscard]] bool take_patience(std::string_view word, ProgramScenario& scenario);
+/// Adds a directory that is not each host's own. `what`: "share" or "keep"; `rest`: its path.
+/// Returns what is wrong with it; empty: nothing.
+[[nodiscard]] std::string take_common(const std::string& what, std::string_view rest,
+                                      ProgramScenario& scenario);
+/// Sets the number of huge pages of each host. Returns what is wrong with it; empty: nothing.
+[[nodiscard]] std::string take_huge_pages(std::string_view rest, ProgramScenario& scenario);
 
 }  // namespace anyrdma::tools

@@ -57,6 +57,22 @@ bool take_faults(const std::string& path, ProgramScenario& scenario) {
   return false;
 }
 
+/// What the hosts have in common, and how much memory.
+bool take_surroundings(const SimOptions& options, ProgramScenario& scenario) {
+  const auto taken = [](const std::string& option, const std::string& problem) {
+    if (!problem.empty()) say("--" + option + " is invalid: " + problem + ".");
+    return problem.empty();
+  };
+  for (const std::string& path : options.shared) {
+    if (!taken("share " + path, take_common("share", path, scenario))) return false;
+  }
+  for (const std::string& path : options.kept) {
+    if (!taken("keep " + path, take_common("keep", path, scenario))) return false;
+  }
+  return options.huge_pages.empty() ||
+         taken("hugepages " + options.huge_pages, take_huge_pages(options.huge_pages, scenario));
+}
+
 /// What the command line says, in addition to the file if it names one.
 std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
   ProgramScenario scenario;
@@ -82,6 +98,7 @@ std::optional<ProgramScenario> scenario_of(const SimOptions& options) {
   for (const auto& [host, command] : options.background)
     scenario.background.push_back({host, command, "--background " + host});
   if (!options.faults.empty() && !take_faults(options.faults, scenario)) return std::nullopt;
+  if (!take_surroundings(options, scenario)) return std::nullopt;
   if (!options.limit.empty() && !take_limit(options.limit, scenario)) {
     say("--limit '" + options.limit + "' is no time. Write a time such as 10s.");
     return std::nullopt;

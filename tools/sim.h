@@ -23,14 +23,17 @@ struct SimOptions {
   std::string memory;                                           ///< a profile; empty: the file's
   std::string capture;                                          ///< file to write; empty: none
   std::string record;                                           ///< likewise
-  std::string command;    ///< that has the run again; for the recording
-  std::string call_cost;  ///< of virtual time, "10us"; empty: 200ns
-  std::string limit;      ///< of virtual time, "10s"; empty: a day
-  std::string patience;   ///< with who computes, "10s"; empty: 60s
-  std::string output;     ///< directory for what programs say; empty: to stdout and stderr
-  std::string junit;      ///< file for a JUnit report; empty: none
-  std::string cores;      ///< directory for core files at a failure; empty: none
-  std::string bundle;     ///< file for a bundle; empty: none
+  std::string command;              ///< that has the run again; for the recording
+  std::string call_cost;            ///< of virtual time, "10us"; empty: 200ns
+  std::string limit;                ///< of virtual time, "10s"; empty: a day
+  std::vector<std::string> shared;  ///< paths of directories that the hosts have in common
+  std::vector<std::string> kept;    ///< paths of directories of the machine
+  std::string huge_pages;           ///< how many each host has; empty: none
+  std::string patience;             ///< with who computes, "10s"; empty: 60s
+  std::string output;  ///< directory for what programs say; empty: to stdout and stderr
+  std::string junit;   ///< file for a JUnit report; empty: none
+  std::string cores;   ///< directory for core files at a failure; empty: none
+  std::string bundle;  ///< file for a bundle; empty: none
   const OpenBundle* from = nullptr;  ///< the bundle that is replayed; null: none is
   bool times = false;                ///< precede the lines in the files of `output`
   bool buffered = false;             ///< standard output is buffered as stdio does it for a pipe

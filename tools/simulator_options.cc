@@ -232,6 +232,16 @@ void describe(CLI::App& sim, SimOptions& command) {
       ->type_name("FILE");
   sim.add_option("--record", command.record, "writes a recording to this file, for `anyrdma trace`")
       ->type_name("FILE");
+  sim.add_option("--share", command.shared,
+                 "a directory that is common to all hosts, empty at first, gone at the end")
+      ->type_name("PATH");
+  sim.add_option("--keep", command.kept,
+                 "a directory of the machine that programs see, also below /tmp, /dev/shm\n"
+                 "or /run, where each host has its own files")
+      ->type_name("PATH");
+  sim.add_option("--hugepages", command.huge_pages,
+                 "huge pages of 2 MiB of each host (default: none)")
+      ->type_name("NUMBER");
   sim.add_option("--limit", command.limit,
                  "largest virtual time of the run, such as 10s (default: one day)")
       ->type_name("TIME");

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "sim/machines/common_directory.h"
 #include "sim/machines/drop_in.h"
 #include "sim/machines/executable.h"
 #include "sim/machines/verify.h"
@@ -31,6 +32,21 @@ std::string path_or_throw(const std::string& name) {
   const auto path = find_program(name, search == nullptr ? "/usr/bin:/bin" : search);
   if (path) return *path;
   throw StartError(why_not_found(name, path.error()));
+}
+
+/// Pairs as a sandbox wants them. Throws if there is no such directory.
+tracee::CommonDirectories directories_of(const ProgramsOptions& options) {
+  tracee::CommonDirectories all;
+  for (const auto* const paths : {&options.share, &options.keep}) {
+    const bool keeps = paths == &options.keep;
+    for (const std::string& path : *paths) {
+      std::string problem;
+      const auto place = common_directory(path, keeps, problem);
+      if (!place) throw StartError(problem + ".");
+      all.emplace_back(keeps ? *place : "", *place);
+    }
+  }
+  return all;
 }
 
 }  // namespace
@@ -88,10 +104,12 @@ RunningProgram& ProgramHost::start(std::vector<std::string> command, const Start
 
 // --- all of them --------------------------------------------------------------------------------
 
-Programs::Programs(World& world)
+Programs::Programs(World& world, const ProgramsOptions& options)
     : world_(world),
       libraries_(libraries_or_throw()),
-      machines_(world, {.on_output = [this](const auto& line) { take(line); },
+      machines_(world, {.common = directories_of(options),
+                        .huge_pages = options.huge_pages,
+                        .on_output = [this](const auto& line) { take(line); },
                         .on_end = [this](const auto& program) { on_end(program); },
                         .on_crash = [this](const auto& crash) { on_crash(crash); },
                         .on_remark =

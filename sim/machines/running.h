@@ -31,6 +31,16 @@ struct StartOptions {
   bool background = false;
 };
 
+/// Directories and memory of the hosts of Programs. Paths are absolute.
+struct ProgramsOptions {
+  /// Directories that are common to all hosts, empty at first, and gone at the end.
+  std::vector<std::string> share{};
+  /// Directories of the machine that programs see, also below /tmp, /dev/shm or /run, where each
+  /// host has files of its own.
+  std::vector<std::string> keep{};
+  unsigned huge_pages = 0;  ///< of each host, of 2 MiB
+};
+
 /// Thrown when a program cannot be started. what() is a sentence with the cause and the remedy.
 class StartError final : public std::runtime_error {
  public:
@@ -107,8 +117,9 @@ class ProgramHost {
 /// so the test must not wait for child processes itself meanwhile.
 class Programs {
  public:
-  /// Throws StartError if the drop-in libraries cannot be found (sim/machines/drop_in.h).
-  explicit Programs(World& world);
+  /// Throws StartError if the drop-in libraries cannot be found (sim/machines/drop_in.h), or if a
+  /// directory of `options` does not exist.
+  explicit Programs(World& world, const ProgramsOptions& options = {});
   ~Programs();
   Programs(const Programs&) = delete;
   Programs& operator=(const Programs&) = delete;

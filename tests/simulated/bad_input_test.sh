@@ -166,6 +166,13 @@ if unshare -m true 2>/dev/null; then
   done
 fi
 
+# --- directories and memory ---
+here share_no_path 2 "^anyrdma: --share common is invalid: 'share' needs an absolute path" true --share common
+here keep_nothing 2 "^anyrdma: --keep /tmp/no-such is invalid: there is no directory '/tmp/no-such'" true --keep /tmp/no-such
+for number in 0 x 65537; do
+  here "huge_pages_$number" 2 "--hugepages $number is invalid: 'hugepages' needs a number of pages" true --hugepages "$number"
+done
+
 # --- plans on the command line ---
 echo '{"faults": [{"when": {"on": "time", "time": "1s"}, "then": {"do": "kill", "host": "here/sleep"}}]}' >"$work/plan.json"
 here json 0 '^here/sleep was ended by signal 9' 'sleep 5' --faults "$work/plan.json"

@@ -62,6 +62,11 @@ case_are_none_without_a_line_in_the_file() {
     'System V memory: Cannot allocate memory' 'memfd: Cannot allocate memory'
 }
 
+case_are_as_many_as_the_command_line_says() {
+  one_run first --host here=10.0.0.1 --hugepages 8 --on here "$huge"
+  says_lines 'at first: HugePages_Total: 8 HugePages_Free: 8'
+}
+
 case_are_registered_and_written_to_by_a_peer() {
   command -v ib_write_bw >/dev/null || { printf '    skipped: ib_write_bw is not installed\n' && return; }
   scenario_of 64 'here ib_write_bw --use_hugepages -n 20 -s 65536' 'there ib_write_bw --use_hugepages -n 20 -s 65536 10.0.0.1'

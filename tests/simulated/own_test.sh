@@ -115,6 +115,15 @@ END
   [ "$(cat "$work/kept/file" 2>/dev/null)" = kept ] || fail 'the file is not there'
 }
 
+case_the_command_line_shares_and_keeps_too() {
+  mkdir "$work/kept"
+  sim_of --host a=10.0.0.1 --host b=10.0.0.2 --share /tmp/anyrdma-common --keep "$work/kept" \
+    --on a "sh -c 'echo from a >/tmp/anyrdma-common/file; echo kept >$work/kept/file'" --on b 'cat /tmp/anyrdma-common/file'
+  says_line 'b/cat: from a'
+  [ ! -e /tmp/anyrdma-common ] || fail 'it is on the machine'
+  [ "$(cat "$work/kept/file" 2>/dev/null)" = kept ] || fail 'the file is not there'
+}
+
 case_each_host_has_its_name() {
   sim_of --host alpha=10.0.0.1 --host beta=10.0.0.2 --on alpha 'cat /proc/sys/kernel/hostname' \
     --on beta 'cat /proc/sys/kernel/hostname'

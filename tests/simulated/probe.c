@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/resource.h>
 #include <sys/sem.h>
@@ -21,6 +23,7 @@
 #include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/sysmacros.h>
 #include <sys/timex.h>
 #include <sys/un.h>
 #include <sys/utsname.h>
@@ -221,6 +224,72 @@ static void files(void) {
     close(fd);
   }
   print_directory("/tmp/probe");
+  // Where a host has no /tmp of its own, nothing remains on the machine.
+  for (int i = 0; i < 20; ++i) {
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/probe/%d", i);
+    unlink(path);
+  }
+  rmdir("/tmp/probe");
+}
+
+// --- what stat(2) says
+// ----------------------------------------------------------------------------
+
+static void print_time(const char* what, struct timespec time) {
+  printf(", %s %ld.%09ld", what, (long)time.tv_sec, time.tv_nsec);
+}
+
+/// Without the number of a new file on a disk.
+static void print_state(const char* what, int fd) {
+  struct stat about = {0};
+  struct statx more = {0};
+  if (fd < 0 || fstat(fd, &about) != 0 || statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) != 0) {
+    printf("%s: %s\n", what, strerror(errno));
+    return;
+  }
+  const int is_new = major(about.st_dev) != 0 && about.st_nlink == 0;
+  printf("%s: device %u:%u, inode %lu, links %lu, blocks %ld", what, major(about.st_dev),
+         minor(about.st_dev), is_new ? 0 : about.st_ino, about.st_nlink, about.st_blocks);
+  print_time("access", about.st_atim);
+  print_time("modification", about.st_mtim);
+  print_time("change", about.st_ctim);
+  // File systems without a disk may know no birth; which do, the kernel decides.
+  printf(", born %d, same %d\n", more.stx_btime.tv_sec <= about.st_ctim.tv_sec,
+         more.stx_ino == about.st_ino && more.stx_dev_minor == minor(about.st_dev));
+}
+
+static void print_state_of(const char* path) {
+  const int fd = open(path, O_RDONLY);
+  print_state(path, fd);
+  if (fd >= 0) close(fd);
+}
+
+static void print_change(const char* what, int fd) {
+  print_state(what, fd);
+  poll(NULL, 0, 2000);
+  if (write(fd, "text", 4) == 4) print_state("it, changed", fd);
+}
+
+static void states(void) {
+  int pipes[2];
+  unsigned char present[4] = {0};
+  if (pipe(pipes) == 0) print_change("pipe", pipes[1]);
+  print_state("event", eventfd(0, 0));
+  print_state("socket", socket(AF_INET, SOCK_DGRAM, 0));
+  print_change("memory", memfd_create("probe", 0));
+  print_change("file of a disk", open(".", O_TMPFILE | O_RDWR, 0600));
+  print_change("file in /tmp", open("/tmp/probe-state", O_CREAT | O_RDWR, 0600));
+  unlink("/tmp/probe-state");
+  for (const char* const* path =
+           (const char*[]){"/tmp", "/dev/shm", "/run", "/etc/hosts", "/proc", "/proc/self",
+                           "/proc/self/status", "/proc/meminfo", "/proc/self/ns/net", "/dev/null",
+                           "/etc/passwd", NULL};
+       *path != NULL; ++path)
+    print_state_of(*path);
+  void* const pages = mmap(NULL, 4 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages != MAP_FAILED && mincore(pages, 4 * 4096, present) == 0)
+    print_bytes("in memory", present, 4);
 }
 
 int main(void) {
@@ -232,5 +301,6 @@ int main(void) {
   objects();
   processes();
   files();
+  states();
   return 0;
 }

@@ -21,6 +21,24 @@ case_each_run_tells_the_same() {
   says=
 }
 
+case_twenty_runs_tell_the_same() {
+  local run
+  for run in $(seq 20); do
+    probe_of "run $run"
+    alike_in 'run 1' "run $run"
+  done
+}
+
+# From 2026-01-01 on, whatever the machine's clock shows.
+case_files_have_times_of_the_virtual_clock() {
+  probe_of first
+  for file in memory 'file of a disk' 'file in /tmp'; do
+    grep -qE " $file: .*modification 176722560[246]\..*change 176722560[246]\." "$work/first" || fail "$(grep " $file:" "$work/first")"
+  done
+  [ "$(grep -cE ' it, changed: .*modification 176722560[2468]\.' "$work/first")" = 3 ] || fail "$(grep changed "$work/first")"
+  grep -q ' in memory: 4:01010101$' "$work/first" || fail "$(grep 'in memory' "$work/first")"
+}
+
 case_what_the_machine_does_does_not_show() {
   local queue
   probe_of before
@@ -76,12 +94,42 @@ case_interfaces_are_listed_in_order() {
   grep -q '/sys/class/net lists . .. eth0 lo$' "$work/first" || fail "$(grep '/sys/class/net' "$work/first")"
 }
 
+# A directory that everybody can read, with a copy of anyrdma and of the probe.
+own_place() {
+  local place
+  place=$(mktemp -d /var/tmp/anyrdma-probe.XXXXXX)
+  cp -rL tools/bin "$place/bin" && cp "$probe" "$place" && chmod -R a+rX "$place" && chmod 1777 "$place" && echo "$place"
+}
+
+# As in a container: a root directory of its own in memory, with a few directories of the machine. What is told of
+# files on disks is apart.
+case_another_root_directory_tells_the_same() {
+  unshare -m true 2>/dev/null || { printf '    skipped: no mount namespace can be had here\n' && return; }
+  local place log
+  place=$(own_place)
+  for log in machine container; do
+    (
+      cd "$place" || exit 1
+      if [ "$log" = machine ]; then exec bin/anyrdma sim --host a=10.0.0.1 --on a ./probe; fi
+      exec unshare -m bash -ec '
+        mkdir root && mount -t tmpfs none root && cd root
+        mkdir -p usr etc dev sys proc tmp run var/tmp '"'.$place'"'
+        ln -s usr/bin bin; ln -s usr/lib lib; ln -s usr/lib64 lib64; ln -s usr/sbin sbin
+        for each in usr etc dev sys proc; do mount --rbind "/$each" "$each"; done
+        mount --bind '"'$place' '.$place'"' && mount -t tmpfs none tmp
+        exec /usr/sbin/chroot . sh -c "cd '"'$place'"' && exec bin/anyrdma sim --host a=10.0.0.1 --on a ./probe"'
+    ) 2>&1 | grep -vE 'a/probe: (file of a disk|it, changed|/etc/passwd|/dev/null):|proc/self/maps:|trace hash' >"$work/$log"
+  done
+  alike_in machine container
+  grep -q 'x2APIC' "$work/container" || fail "$(tail -n 5 "$work/container")"
+  rm -rf --one-file-system "$place"
+}
+
 # Apart from what the kernel says of users.
 case_another_user_finds_the_same() {
   [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || { printf '    skipped: only root becomes another user\n' && return; }
   local place who log
-  place=$(mktemp -d /var/tmp/anyrdma-probe.XXXXXX)
-  cp -rL tools/bin "$place/bin" && cp "$probe" "$place" && chmod -R a+rX "$place"
+  place=$(own_place)
   for log in root user; do
     [ "$log" = user ] || who=()
     [ "$log" = root ] || who=(setpriv --reuid 65534 --regid 65534 --clear-groups)

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "sim/programs/kernel/file_states.h"
 #include "sim/programs/kernel/futexes.h"
 #include "sim/programs/kernel/huge_pages.h"
 #include "sim/programs/kernel/lock_words.h"
@@ -16,6 +17,7 @@ struct Kernel {
       : huge_pages(supervisor, std::move(pages)), timers(supervisor) {}
 
   Numbers numbers;
+  FileStates files;
   HugePages huge_pages;
   Futexes futexes;
   LockWords lock_words;

@@ -1,10 +1,23 @@
 // The namespaces of hosts, as far as the sandbox takes them from the pool and gives them back.
+#include <cerrno>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "sim/programs/supervisor/sandbox.h"
 
 namespace anyrdma::sim::programs {
+namespace {
+
+/// `error`: of a namespace that cannot be made.
+std::string remedy_for(int error) {
+  if (error == EMFILE || error == ENFILE) return "Raise the limit of open files (ulimit -n)";
+  if (error == EAGAIN) return "Raise the limit of processes (ulimit -u)";
+  if (error == ENOMEM) return "Free memory";
+  return "Be root, or allow user namespaces (sysctl user.max_user_namespaces)";
+}
+
+}  // namespace
 
 /// Without one its processes have the numbers that the system gives them.
 const tracee::Realm* Sandbox::realm_of(const Host& host) {
@@ -13,6 +26,7 @@ const tracee::Realm* Sandbox::realm_of(const Host& host) {
   if (!is_new) return taken.realm.get();
   taken.options.realm = {.common = options_.common, .name = host.name()};
   if (options_.files) taken.options.realm.files = options_.files(host);
+  for (const auto& [source, target] : taken.options.realm.files) kernel().files.note_own(source);
   for (const Interface& each : host.interfaces())
     taken.options.network.push_back({each.name, each.mac, each.prefixes});
   Realms none;
@@ -29,8 +43,7 @@ const tracee::Realm* Sandbox::realm_of(const Host& host) {
           "system refuses to mount tmpfs or overlay");
   } else {
     remark("process ids differ from run to run: the system refuses a PID namespace (" +
-           realm.error().message() +
-           "). Be root, or allow user namespaces (sysctl user.max_user_namespaces)");
+           realm.error().message() + "). " + remedy_for(realm.error().value()));
   }
   return taken.realm.get();
 }

@@ -41,7 +41,9 @@ bool makes_object(long number) {
 
 bool tells_of_machine(long number) {
   return number == SYS_pread64 || number == SYS_readlink || number == SYS_readlinkat ||
-         number == SYS_statfs || number == SYS_fstatfs;
+         number == SYS_statfs || number == SYS_fstatfs || number == SYS_stat ||
+         number == SYS_lstat || number == SYS_fstat || number == SYS_newfstatat ||
+         number == SYS_statx || number == SYS_mincore;
 }
 
 bool makes_code(long number) {

@@ -26,6 +26,7 @@
 #include "sim/programs/syscalls/new_code.h"
 #include "sim/programs/syscalls/new_program.h"
 #include "sim/programs/syscalls/row.h"
+#include "sim/programs/syscalls/stat_calls.h"
 #include "sim/programs/syscalls/surroundings.h"
 #include "transport/fault/plan/finding_call.h"
 #include "transport/fault/plan/memory_question.h"
@@ -70,6 +71,8 @@ constexpr const char* kSharedMemory =
 constexpr const char* kFiles = "the machine's own files";
 constexpr const char* kSameNumbers =
     "the machine's own files; numbers of sockets, pipes and namespaces are the same in each run";
+constexpr const char* kSameStates =
+    "the machine's own files; times and numbers that a run changes are the same in each run";
 constexpr const char* kSpace = "the size and free space of disks are the same on each machine";
 constexpr const char* kWaiters = "the kernel's own descriptors";
 constexpr const char* kNamespaces = "the kernel's own namespaces";
@@ -103,9 +106,9 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(1, "write", socket<&Sockets::on_write>, kWaitsForRoom).but(kPrompt),
     passed(2, "open", kWaitNoticed),
     passed(3, "close", kFiles),
-    passed(4, "stat", kFiles),
-    passed(5, "fstat", kFiles),
-    passed(6, "lstat", kFiles),
+    stopped(4, "stat", on_stat, kSameStates),
+    stopped(5, "fstat", on_stat, kSameStates),
+    stopped(6, "lstat", on_stat, kSameStates),
     stopped(7, "poll", on_poll, kWaitsForAny),
     passed(8, "lseek", kFiles),
     passed(9, "mmap", "new code is searched for rdrand and rdseed; huge pages are ordinary memory")
@@ -129,7 +132,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(24, "sched_yield", on_sched_yield, "gives other threads a turn"),
     passed(25, "mremap", kMemory),
     passed(26, "msync", kMemory),
-    passed(27, "mincore", kMemory),
+    stopped(27, "mincore", on_mincore, "each page counts as one that is in memory"),
     passed(28, "madvise", kMemory),
     stopped(29, "shmget", huge<&HugePages::on_shmget>, kSharedMemory),
     stopped(30, "shmat", huge<&HugePages::on_shmat>, kSharedMemory),
@@ -368,7 +371,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(259, "mknodat", kFiles),
     passed(260, "fchownat", kFiles),
     passed(261, "futimesat", kFiles),
-    passed(262, "newfstatat", kFiles),
+    stopped(262, "newfstatat", on_stat, kSameStates),
     passed(263, "unlinkat", kFiles),
     passed(264, "renameat", kFiles),
     passed(265, "linkat", kFiles),
@@ -439,7 +442,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(329, "pkey_mprotect", kNewCode).but(kOfProtection, on_mprotect),
     passed(330, "pkey_alloc", kMemory),
     passed(331, "pkey_free", kMemory),
-    passed(332, "statx", kFiles),
+    stopped(332, "statx", on_statx, kSameStates),
     refused(333, "io_pgetevents", ENOSYS, kFallBack),
     refused(334, "rseq", ENOSYS, "programs ask getcpu instead"),
     passed(335, "uretprobe", kProbes),
