@@ -244,9 +244,11 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create(const RealmOptions& options,
   if (own_network) realm->network_ = namespace_of(pid, "net");
   realm->pid_ = namespace_of(pid, "pid");
   realm->mount_ = namespace_of(pid, "mnt");
+  const std::string root = "/proc/" + std::to_string(pid) + "/root";
+  realm->root_ = Descriptor(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   realm->ipc_ = namespace_of(pid, "ipc");
   realm->names_ = namespace_of(pid, "uts");
-  if (!realm->pid_ || !realm->mount_ || !realm->ipc_ || !realm->names_)
+  if (!realm->pid_ || !realm->mount_ || !realm->root_ || !realm->ipc_ || !realm->names_)
     return verbs::errno_code(EMFILE);
   return realm;
 }
@@ -271,11 +273,13 @@ Realm::~Realm() {
   while (::waitpid(first_, nullptr, __WALL) < 0 && errno == EINTR) continue;
 }
 
+/// A mount namespace has a root directory of its own, which is not that of a process in a chroot.
 bool Realm::enter() const {
   if (user_ && ::setns(user_.get(), CLONE_NEWUSER) != 0) return false;
   if (network_ && ::setns(network_.get(), CLONE_NEWNET) != 0) return false;
   return ::setns(ipc_.get(), CLONE_NEWIPC) == 0 && ::setns(names_.get(), CLONE_NEWUTS) == 0 &&
-         ::setns(mount_.get(), CLONE_NEWNS) == 0 && ::setns(pid_.get(), CLONE_NEWPID) == 0;
+         ::setns(mount_.get(), CLONE_NEWNS) == 0 && ::fchdir(root_.get()) == 0 &&
+         ::chroot(".") == 0 && ::setns(pid_.get(), CLONE_NEWPID) == 0;
 }
 
 }  // namespace anyrdma::sim::tracee

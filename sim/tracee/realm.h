@@ -74,6 +74,7 @@ class Realm {
   transport::realtime::Descriptor user_;
   transport::realtime::Descriptor pid_;
   transport::realtime::Descriptor mount_;
+  transport::realtime::Descriptor root_;  ///< the directory "/" of the process that created it
   transport::realtime::Descriptor ipc_;
   transport::realtime::Descriptor names_;  ///< UTS
   transport::realtime::Descriptor network_;

@@ -13,11 +13,13 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -116,9 +118,12 @@ bool ReplacedCode::replace(const tracee::Tracee& thread, const Mapping& mapping,
   return true;
 }
 
+/// In a chroot, /proc/PID/maps has paths from the root of the mount namespace, which lies outside.
 std::set<std::string> ReplacedCode::look(const tracee::Tracee& thread) {
   std::set<std::string> unreadable;
   const std::string own = "/proc/" + std::to_string(thread.tid());
+  std::error_code unknown;
+  const std::string root = std::filesystem::read_symlink(own + "/root", unknown);
   std::ifstream maps(own + "/maps");
   std::set<Mapping> there;
   for (std::string line; std::getline(maps, line);) {
@@ -136,7 +141,8 @@ std::set<std::string> ReplacedCode::look(const tracee::Tracee& thread) {
     mapping.shared = rights[3] != 'p';
     there.insert(mapping);
     if (seen_.contains(mapping)) continue;
-    const std::string name = line.substr(static_cast<std::size_t>(path));
+    std::string name = line.substr(static_cast<std::size_t>(path));
+    if (name.starts_with(root + "/")) name.erase(0, root.size());
     const Descriptor file(
         ::open((own + "/root" + name).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};

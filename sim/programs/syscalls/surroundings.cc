@@ -158,8 +158,11 @@ Outcome on_statfs(Thread& thread, const Call& call) {
   if (!result) return Outcome::over();
   auto system = thread.tracee().peek<struct statfs>(call.arguments[1]);
   if (*result != 0 || !system) return Outcome::made();
-  // The host's own directories are as large on each machine (sim/tracee/own_directories.h).
-  const bool own = system->f_type == TMPFS_MAGIC || system->f_type == OVERLAYFS_SUPER_MAGIC;
+  // The host's own directories are as large on each machine (sim/tracee/own_directories.h). The
+  // root directory of a container is on an overlay or in memory, too, but has another size.
+  constexpr std::uint64_t kOwnBytes = 1ull << 30;
+  const bool own = (system->f_type == TMPFS_MAGIC || system->f_type == OVERLAYFS_SUPER_MAGIC) &&
+                   system->f_blocks * static_cast<std::uint64_t>(system->f_bsize) == kOwnBytes;
   if (!own && system->f_blocks != 0 && system->f_bsize > 0) {
     system->f_blocks = kBytes / static_cast<std::uint64_t>(system->f_bsize);
     system->f_bfree = system->f_blocks / 2;
