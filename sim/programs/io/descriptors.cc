@@ -22,6 +22,7 @@
 #include "sim/programs/io/signal_descriptors.h"
 #include "sim/programs/io/socket_state.h"
 #include "sim/programs/kernel/clocks.h"
+#include "sim/programs/kernel/job_control.h"
 #include "sim/programs/kernel/signals.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/repeated_call.h"
@@ -60,6 +61,7 @@ Outcome at_once(Thread& thread, const std::vector<Watched>& watched) {
 
 Outcome once_readable(Thread& thread, Descriptor descriptor, std::uint64_t flags) {
   const bool patient = (flags & MSG_DONTWAIT) == 0 && waits(descriptor.get());
+  if (patient && is_in_background(thread, descriptor)) return Outcome::made();
   auto watched = alone(thread, std::move(descriptor), POLLIN);
   if (!patient || any_ready(thread, watched)) return at_once(thread, watched);
   const auto deadline = thread.supervisor().socket_state().deadline_of(
@@ -157,14 +159,18 @@ Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length
     const auto bytes = length ? call.arguments[*length] : length_of_parts(thread, call);
     return Outcome::answered(static_cast<long>(bytes));
   }
-  if ((flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get()))
+  const bool types = is_other_end_of_terminal(descriptor);
+  if ((flags & MSG_DONTWAIT) != 0 || !waits(descriptor.get())) {
+    if (types) return type(thread, descriptor);
     return at_once(thread, alone(thread, std::move(descriptor), POLLOUT));
+  }
   const Woken woken = wait_for_room(thread, call.arguments[0]);
   if (woken == Woken::kOver) return Outcome::over();
   if (woken == Woken::kSignal) return Outcome::made();
   if (woken == Woken::kTimeout) return Outcome::answered(-EAGAIN);
   if (const int error = thread.supervisor().socket_state().take_failure(descriptor); error != 0)
     return Outcome::answered(-error);
+  if (types) return type(thread, descriptor);
   if (length && call.arguments[*length] <= kTakenAtOnce) return Outcome::made();
   struct stat about {};
   if (::fstat(descriptor.get(), &about) == 0 && S_ISREG(about.st_mode)) return Outcome::made();

@@ -44,10 +44,13 @@ struct Process {
   unsigned children_made = 0;
   /// the status with which the first thread of the process has ended
   std::optional<int> last_words{};
-  std::optional<int> status;                 ///< as of wait(2); nullopt: it lives
-  bool awaited = false;                      ///< its end is handled once others have ended, too
-  std::optional<int> end_heard{};            ///< the status of an end that is not handled yet
-  bool waited_for = false;                   ///< by its parent
+  std::optional<int> status;       ///< as of wait(2); nullopt: it lives
+  bool awaited = false;            ///< its end is handled once others have ended, too
+  std::optional<int> end_heard{};  ///< the status of an end that is not handled yet
+  bool waited_for = false;         ///< by its parent
+  enum class Job : std::uint8_t { kRuns, kStopping, kStopped, kContinued };
+  Job job = Job::kRuns;                      ///< what signals such as SIGSTOP and SIGCONT did
+  bool job_reported = true;                  ///< to its parent
   bool crash_told = false;                   ///< SandboxOptions::on_crash has heard of it
   std::optional<ReplacedCode> code{};        ///< nullopt: it runs no program yet
   std::shared_ptr<SharedClock> clock{};      ///< null: it asks by system calls

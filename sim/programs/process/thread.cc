@@ -49,6 +49,7 @@ Woken Thread::wait(const char* purpose, std::optional<Instant> deadline) {
 Woken Thread::wait_for(std::vector<Watched> watched, const char* purpose,
                        std::optional<Instant> deadline) {
   if (over_) return Woken::kOver;
+  last_deadline_ = deadline;
   watched_ = std::move(watched);
   if (!watched_.empty()) supervisor_.watch(*this);
   // Who was ready when it was woken may have been forestalled by the time its turn comes.

@@ -80,6 +80,8 @@ class Thread {
   /// Wakes the waiting thread; it continues when its turn comes.
   void wake(Woken why);
   [[nodiscard]] bool waits() const { return waits_ && !sleeper_.empty(); }
+  /// Whether a signal such as SIGSTOP has stopped the thread (kernel/job_control.h).
+  [[nodiscard]] bool is_stopped() const { return stopped_; }
   /// Sets the signals that the thread blocks while it waits, as ppoll(2) does. nullopt: the
   /// thread's usual mask.
   void set_mask(std::optional<std::uint64_t> mask) { mask_ = mask; }
@@ -150,6 +152,9 @@ class Thread {
   /// Marks the thread as ended, even if the kernel still reports events of it.
   void leave();
   void set_over() { over_ = true; }
+  void set_stopped(bool stopped) { stopped_ = stopped; }
+  /// Of its last wait.
+  [[nodiscard]] std::optional<Instant> last_deadline() const { return last_deadline_; }
   [[nodiscard]] bool ends_alone() const { return ends_alone_; }
   [[nodiscard]] std::optional<CallLimit> call_limit() const { return call_limit_; }
   void end_call_limit() { call_limit_.reset(); }
@@ -168,7 +173,9 @@ class Thread {
   bool over_ = false;
   bool ends_alone_ = false;
   bool for_child_ = false;  ///< it waits for the end of one
-  unsigned spins_ = 0;      ///< since it did anything else
+  bool stopped_ = false;
+  std::optional<Instant> last_deadline_{};
+  unsigned spins_ = 0;  ///< since it did anything else
   Instant spins_since_{};
   std::optional<std::uint64_t> mask_;
   std::optional<CallLimit> call_limit_{};

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <utility>
 
 #include "sim/points/mark_call.h"
+#include "sim/programs/kernel/job_control.h"
 #include "sim/programs/patching/emulation.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/supervisor/sandbox.h"
@@ -61,8 +63,9 @@ void TracedThread::handle(const Stop& stop) {
       return on_interrupted();
     case StopKind::kReturn:
     case StopKind::kVforkOver:
-    case StopKind::kGroupStop:
       return;
+    case StopKind::kGroupStop:
+      return stay_stopped();
   }
 }
 
@@ -174,6 +177,28 @@ void TracedThread::on_signal(int signal) {
   sandbox_.note_signal(*this, signal);
   Debugger* const debugger = sandbox_.options().debugger;
   signal_ = debugger == nullptr ? signal : debugger->on_signal(*this, signal);
+}
+
+/// Until SIGCONT is pending. A sleep goes on then.
+void TracedThread::stay_stopped() {
+  const bool sleeps = call_.number == SYS_nanosleep || call_.number == SYS_clock_nanosleep;
+  const auto end = sleeps ? last_deadline() : std::nullopt;
+  set_stopped(true);
+  on_stopped(*this);
+  while (!is_over() && programs::is_stopped(process()))
+    (void)wait("SIGCONT (a signal has stopped it)");
+  set_stopped(false);
+  if (!is_over() && end) sleep_on(*end);
+}
+
+/// The stop has ended the thread's sleep with EINTR. Linux lets the sleep go on until its end,
+/// unless a signal has a handler.
+void TracedThread::sleep_on(Instant end) {
+  auto registers = tracee().registers();
+  if (!registers || registers->rax != static_cast<unsigned long long>(-EINTR)) return;
+  if (wait("time to pass (it sleeps)", end) != Woken::kTimeout) return;
+  registers->rax = 0;
+  tracee().set_registers(*registers);
 }
 
 void TracedThread::on_program() {

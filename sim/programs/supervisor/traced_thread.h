@@ -67,6 +67,8 @@ class TracedThread final : public Thread {
  private:
   void on_call();
   void on_signal(int signal);
+  void stay_stopped();
+  void sleep_on(Instant end);
   void on_program();
   void lend_memory(pid_t child);
   [[nodiscard]] bool is_printing(const tracee::Call& call) const;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/programs/kernel/clocks.h"
+#include "sim/programs/kernel/job_control.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/signal_state.h"
 #include "sim/programs/supervisor/sandbox.h"
@@ -167,7 +168,9 @@ void Sandbox::interrupt_waits() {
   (void)wake_openers();  // a signal that comes after the other end does not end the wait
   for (const auto& process : processes_) {
     if (process->status) continue;
+    (void)continue_if_told(*process);
     for (const auto& thread : process->threads) {
+      if (thread->is_stopped()) continue;  // its signals wait, too
       TracedThread& one = traced(*thread);
       const bool looks = !one.is_over() && one.looks_out();
       if (looks && has_signal_to_read(one, one.watched())) one.on_ready();

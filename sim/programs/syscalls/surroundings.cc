@@ -19,6 +19,7 @@
 
 #include "sim/host.h"
 #include "sim/programs/kernel/clocks.h"
+#include "sim/programs/kernel/job_control.h"
 #include "sim/programs/kernel/kernel.h"
 #include "sim/programs/kernel/signals.h"
 #include "sim/programs/kernel/told_files.h"
@@ -36,6 +37,7 @@ constexpr std::uint64_t kProcessors = 0b11;
 struct Children {
   pid_t number = 0;  ///< 0: of any number
   pid_t group = 0;   ///< 0: of any group
+  int options = 0;   ///< WUNTRACED and so on
 };
 
 /// The group that a program of the host knows by that number; -1: there is none.
@@ -60,16 +62,16 @@ pid_t number_by_descriptor(const Thread& thread, int fd) {
   return -1;
 }
 
-/// Whether a child that the caller asks for has ended and not been told of; nullopt: there is no
-/// such child at all.
-std::optional<bool> has_ended_child(const Thread& thread, Children which) {
+/// Whether a child that the caller asks for has ended, stopped or continued, which it was not told
+/// of; nullopt: there is no such child at all.
+std::optional<bool> has_report(const Thread& thread, Children which) {
   bool any = false;
   for (const auto& process : thread.supervisor().processes()) {
     if (process->parent != &thread.process() || process->waited_for) continue;
     if (which.number > 0 && process->number != which.number) continue;
     if (which.group > 0 && ::getpgid(process->pid) != which.group) continue;
     any = true;
-    if (process->status) return true;
+    if (process->status || has_job_report(*process, which.options)) return true;
   }
   if (!any) return std::nullopt;
   return false;
@@ -87,7 +89,7 @@ void hide_usage(Thread& thread, std::uint64_t address, const std::optional<rusag
 Outcome wait_for_child(Thread& thread, Children which, bool no_waiting, bool leaves,
                        std::uint64_t usage) {
   while (!no_waiting) {
-    const auto ended = has_ended_child(thread, which);
+    const auto ended = has_report(thread, which);
     if (!ended || *ended) break;
     const Woken woken = thread.wait_for_child();
     if (woken == Woken::kOver) return Outcome::over();
@@ -99,9 +101,9 @@ Outcome wait_for_child(Thread& thread, Children which, bool no_waiting, bool lea
   hide_usage(thread, usage, before);
   if (*pid == 0 && !thread.look_in_vain()) return Outcome::over();
   for (const auto& process : thread.supervisor().processes()) {
-    if (!leaves && process->status && process->parent == &thread.process() &&
-        process->number == *pid)
-      process->waited_for = true;
+    if (leaves || process->parent != &thread.process() || process->number != *pid) continue;
+    if (process->status) process->waited_for = true;
+    note_job_reported(*process);
   }
   return Outcome::made();
 }
@@ -200,7 +202,7 @@ Outcome on_readlink(Thread& thread, const Call& call) {
 Outcome on_wait4(Thread& thread, const Call& call) {
   const bool no_waiting = (call.arguments[2] & WNOHANG) != 0;
   const auto asked = static_cast<pid_t>(call.arguments[0]);
-  Children which;
+  Children which{.options = static_cast<int>(call.arguments[2])};
   if (asked > 0) which.number = asked;
   if (asked == 0) which.group = ::getpgid(thread.process().pid);
   if (asked < -1) which.group = group_of(thread, -asked);
@@ -211,7 +213,7 @@ Outcome on_waitid(Thread& thread, const Call& call) {
   const bool no_waiting = (call.arguments[3] & WNOHANG) != 0;
   const bool leaves = (call.arguments[3] & WNOWAIT) != 0;
   const auto asked = static_cast<pid_t>(call.arguments[1]);
-  Children which;
+  Children which{.options = static_cast<int>(call.arguments[3])};
   if (call.arguments[0] == P_PID) which.number = asked;
   if (call.arguments[0] == P_PIDFD) which.number = number_by_descriptor(thread, asked);
   if (call.arguments[0] == P_PGID)
