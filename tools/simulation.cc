@@ -452,7 +452,8 @@ class Simulation::Run {
                   if (scenario_.strict) return refuse(std::string(text));
                   progress_.clear();
                   if (options_.print) say(std::string(text));
-                }};
+                },
+            .reports_differences = scenario_.strict};
   }
 
   void refuse(const std::string& text) {
@@ -568,7 +569,6 @@ Simulation::Simulation(const ProgramScenario& scenario, const sim::Trial& trial,
       trial_(trial.to_string("\n") + "\n"),
       run_(std::make_unique<Run>(scenario, trial, options)) {}
 Simulation::~Simulation() = default;
-
 Exit Simulation::build() {
   return run_->build();
 }

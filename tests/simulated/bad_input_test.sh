@@ -191,6 +191,10 @@ sed -i '/strict/d' "$work/scenario"
 command=explore refuses explore 0 ': 2 runs in ' "$work/scenario" --seeds 2
 command=explore refuses explore_strictly 1 "again: anyrdma replay --strict $work/scenario 'seed 1'" "$work/scenario" --seeds 2 --strict
 command=replay refuses replay_strictly 1 "$strictly" "$work/scenario" 'seed 1' --strict
+for file in /proc/mounts /proc/self/mountinfo /proc/self/mountstats; do
+  here differs 0 'here/cat ended with status 0' "cat $file"
+  here differs_strictly 1 "${strictly}cat reads '${file##*/}' below /proc, which differs between machines" "cat $file" --strict
+done
 here nothing_to_say_of_it 0 'here/date ended with status 0' date --strict
 here a_static_binary_strictly 1 "${strictly}'/sbin/ldconfig' cannot use anyrdma: it is linked statically" \
   '/sbin/ldconfig --version' --strict

@@ -65,6 +65,12 @@ Outcome give(Thread& thread, std::span<const iovec> places, std::span<const std:
 
 std::optional<Outcome> read_told(Thread& thread, const Call& call, const Descriptor& descriptor) {
   const std::string name = name_in_proc(descriptor);
+  if (differs(name)) {
+    const std::string file = name.substr(name.rfind('/') + 1);
+    thread.supervisor().report_difference(
+        thread.process().name + " reads '" + file +
+        "' below /proc, which differs between machines (docs/limits.md)");
+  }
   if (!is_told(name)) return std::nullopt;
   const bool moves = call.number != SYS_pread64;
   const off_t offset = moves ? ::lseek(descriptor.get(), 0, SEEK_CUR) : 0;

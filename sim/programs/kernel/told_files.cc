@@ -293,6 +293,12 @@ bool is_told(std::string_view path) {
   return find_told(path) != nullptr;
 }
 
+bool differs(std::string_view path) {
+  const auto [name, parent, grandparent] = last_names(path);
+  const bool of_process = number_in(parent).has_value();
+  return of_process && (name == "mounts" || name == "mountinfo" || name == "mountstats");
+}
+
 std::string told(std::string_view path, std::string text, Numbers& numbers, bool running) {
   const Told* const known = find_told(path);
   if (known == nullptr) return text;

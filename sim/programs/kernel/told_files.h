@@ -12,6 +12,10 @@ namespace anyrdma::sim::programs {
 /// Whether told() changes the text of a file with this path below /proc.
 [[nodiscard]] bool is_told(std::string_view path);
 
+/// Whether the text of a file with this path below /proc differs between runs or machines also if
+/// told() changes it: the machine's file systems.
+[[nodiscard]] bool differs(std::string_view path);
+
 /// Returns what programs read in the file at `path` below /proc instead of `text`, what the machine
 /// says: without times of processors, counters, and numbers that differ from run to run. `text` as
 /// it is if is_told() is false. `running`: the file is about the process that reads it.

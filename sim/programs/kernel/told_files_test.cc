@@ -27,6 +27,13 @@ TEST(ToldFiles, AreThoseOfAProcess) {
     EXPECT_FALSE(is_told(path)) << path;
 }
 
+TEST(ToldFiles, SomeDifferBetweenMachines) {
+  for (const char* const path : {"/2/mounts", "/2/mountinfo", "/proc/17/mountstats"})
+    EXPECT_TRUE(differs(path)) << path;
+  for (const char* const path : {"", "/", "/2/cpuinfo", "/mounts", "/2/stat", "/x/mounts"})
+    EXPECT_FALSE(differs(path)) << path;
+}
+
 TEST(ToldFiles, OthersStayAsTheyAre) {
   EXPECT_EQ(shown("/2/comm", "rping\n"), "rping\n");
 }

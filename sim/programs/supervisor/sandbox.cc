@@ -452,6 +452,10 @@ void Sandbox::remark(const std::string& text) {
   if (options_.on_remark) options_.on_remark(text);
 }
 
+void Sandbox::report_difference(const std::string& text) {
+  if (options_.reports_differences) remark(text);
+}
+
 // --- output -------------------------------------------------------------------------------------
 
 bool Sandbox::is_output(const Thread& thread, std::uint64_t descriptor) const {

@@ -87,6 +87,9 @@ struct SandboxOptions {
   /// Called with remarks for the user, each once: unknown system calls, for
   /// example, after which the run may not be reproducible.
   std::function<void(std::string_view)> on_remark{};
+  /// Whether on_remark is also called with each file that a program reads and that differs between
+  /// runs or machines (docs/limits.md).
+  bool reports_differences = false;
 };
 
 class Sandbox;
@@ -189,6 +192,7 @@ class Sandbox final : private Supervisor {
     note_deed();
   }
   void remark(const std::string& text) override;
+  void report_difference(const std::string& text) override;
   void note_objects(const Host& host) override;
   void spoil_realms() override { realms_spoiled_ = true; }
 
