@@ -39,9 +39,7 @@ static void print_devices(void) {
       if (!IN6_IS_ADDR_V4MAPPED(gid.raw)) continue;
       inet_ntop(AF_INET, gid.raw + 12, text, sizeof text);
       if (strncmp(text, "10.", 3) != 0) continue;
-      // The first device may have addresses of loopback, too.
-      if (i == 1) printf(" %d", index);
-      printf(" %s", text);
+      printf(" %d %s", index, text);
     }
     printf("\n");
     struct pollfd ready = {.fd = devices[i]->async_fd, .events = POLLIN};

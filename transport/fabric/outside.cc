@@ -94,13 +94,17 @@ verbs::soft::HcaConfig Outside::device(std::uint8_t link_layer, std::size_t rail
 }
 
 // Programs that choose a GID by themselves take the first of IPv4 (perftest): behind a loopback
-// address they would find nobody but themselves.
+// address they would find nobody but themselves. Linux has no GIDs of loopback, so they are where a
+// new address does not come after them.
 std::vector<ibv_gid> Outside::gids(std::size_t size, std::size_t rail) const {
   HostAddresses addresses;
   addresses.all = rails_[rail].addresses;
   std::vector<ibv_gid> gids = addresses.gids(addresses.all.size() + 1);
-  std::stable_partition(gids.begin(), gids.end(),
-                        [](const ibv_gid& gid) { return !Address::from_gid(gid).is_loopback(); });
+  const auto loopback = std::stable_partition(gids.begin(), gids.end(), [](const ibv_gid& gid) {
+    return !Address::from_gid(gid).is_loopback();
+  });
+  if (loopback != gids.end() && gids.size() < size)
+    gids.insert(loopback, size - gids.size(), ibv_gid{});
   if (gids.size() > size) gids.resize(size);
   return gids;
 }

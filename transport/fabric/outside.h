@@ -54,7 +54,8 @@ class Outside final : public soft::Network, public RailAddresses {
   }
   /// Returns the number of the rail's port on its device.
   [[nodiscard]] std::uint8_t port(std::size_t rail) const { return rails_[rail].port; }
-  /// Returns the GID table of the port. Addresses of loopback belong to the first rail.
+  /// Returns the GID table of the port: without an empty entry at the end. Addresses of loopback
+  /// belong to the first rail, and are the last entries of its table.
   [[nodiscard]] std::vector<ibv_gid> gids(std::size_t size, std::size_t rail = 0) const;
   /// Returns the GIDs of all addresses of this host, even if a device's GID table holds fewer.
   [[nodiscard]] std::span<const ibv_gid> own_gids() const { return own_gids_; }

@@ -56,14 +56,23 @@ class OutsideTest : public ::testing::Test {
 
 // --- addresses ----------------------------------------------------------------------------------
 
-TEST_F(OutsideTest, TheTableBeginsAsThatOfAnyHost) {
+TEST_F(OutsideTest, TheTableBeginsAsThatOfAnyHostAndEndsWithLoopback) {
   const auto gids = outside.gids(16);
 
-  ASSERT_EQ(gids.size(), 5u);
+  ASSERT_EQ(gids.size(), 16u);
   EXPECT_TRUE(same(gids[0], host()[2].address));
   EXPECT_TRUE(same(gids[1], kOurs));
   EXPECT_TRUE(same(gids[2], host()[1].address));
-  EXPECT_TRUE(same(gids[3], Address::loopback(AF_INET)));
+  EXPECT_TRUE(wire::same(gids[3], ibv_gid{}));  // for an address that is added
+  EXPECT_TRUE(same(gids[14], Address::loopback(AF_INET)));
+  EXPECT_TRUE(same(gids[15], Address::loopback(AF_INET6)));
+}
+
+TEST_F(OutsideTest, ASmallTableHasWhatFits) {
+  EXPECT_EQ(outside.gids(5).size(), 5u);
+  EXPECT_TRUE(same(outside.gids(5)[3], Address::loopback(AF_INET)));
+  ASSERT_EQ(outside.gids(2).size(), 2u);
+  EXPECT_TRUE(same(outside.gids(2)[1], kOurs));
 }
 
 TEST_F(OutsideTest, HostsDifferInTheirGuidsAndLinkLocalAddresses) {
@@ -77,7 +86,7 @@ TEST_F(OutsideTest, HostsDifferInTheirGuidsAndLinkLocalAddresses) {
 }
 
 TEST_F(OutsideTest, OnlyOthersAddressesLeadOut) {
-  for (const ibv_gid& gid : outside.gids(16)) EXPECT_FALSE(outside.leads_out(gid));
+  for (const ibv_gid& gid : outside.own_gids()) EXPECT_FALSE(outside.leads_out(gid));
   EXPECT_FALSE(outside.leads_out(kGroup.gid())) << "a group is here as well";
   EXPECT_TRUE(outside.leads_out(kPeer.gid()));
   EXPECT_TRUE(outside.leads_out(kFar.gid()));
