@@ -1,3 +1,4 @@
+#define _GNU_SOURCE
 #include "tests/ownership/mistakes.h"
 
 #include <arpa/inet.h>
@@ -8,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <unistd.h>
 
 enum { kPort = 7471, kBytes = 8192, kPiece = 1024, kDepth = 4 };
 
@@ -62,6 +65,79 @@ static struct rdma_cm_id* expect(struct end* end, enum rdma_cm_event_type type) 
   return id;
 }
 
+// ---- Memory that changes while it is registered. A peer writes to its second half.
+
+enum { kHalf = kBytes / 2 };
+
+static int file = -1;    ///< whose pages are registered: "shared" and "remapped"
+static int object = -1;  ///< likewise: "segment"
+
+static void* map_at(void* at, size_t bytes, int flags, int fd) {
+  return mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+}
+
+static int new_object(void) {
+  const int id = shmget(IPC_PRIVATE, kBytes, 0600);
+  return id;
+}
+
+static void* get_memory(void) {
+  if (is("segment")) return shmat(object = new_object(), NULL, 0);
+  if (!is("shared") && !is("remapped"))
+    return map_at(NULL, kBytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  file = memfd_create("registered", 0);
+  return ftruncate(file, kBytes) == 0 ? map_at(NULL, kBytes, MAP_SHARED, file) : MAP_FAILED;
+}
+
+/// The memory is the program's own, and at the same addresses, before and afterwards. False: it was
+/// not done.
+static bool change_memory(char* bytes) {
+  const int private = MAP_PRIVATE | MAP_ANONYMOUS;
+  char* const half = bytes + kHalf;
+  if (is("anew")) {
+    if (munmap(half, kHalf) != 0) return false;
+    return map_at(half, kHalf, private | MAP_FIXED_NOREPLACE, -1) == half;
+  }
+  if (is("over")) return map_at(half, kHalf, private | MAP_FIXED, -1) == half;
+  if (is("dropped")) return madvise(half, kHalf, MADV_DONTNEED) == 0;
+  if (is("moved")) {
+    void* const other = map_at(NULL, kHalf, private, -1);
+    return mremap(other, kHalf, kHalf, MREMAP_MAYMOVE | MREMAP_FIXED, half) == half;
+  }
+  if (is("segment")) {
+    const int other = new_object();
+    const bool done = shmdt(bytes) == 0 && shmat(other, bytes, 0) == bytes;
+    return shmctl(other, IPC_RMID, NULL) == 0 && done;
+  }
+  if (is("shared")) {
+    const int other = memfd_create("other", 0);
+    return ftruncate(other, kBytes) == 0 &&
+           map_at(bytes, kBytes, MAP_SHARED | MAP_FIXED, other) == bytes;
+  }
+  return true;
+}
+
+/// What is registered stays, whatever happens elsewhere and to the same pages of a file.
+static bool change_nothing(struct ibv_pd* pd, char* bytes) {
+  char* const other = map_at(NULL, kBytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  struct ibv_mr* const mr = ibv_reg_mr(pd, other, kBytes, IBV_ACCESS_LOCAL_WRITE);
+  if (mr == NULL || ibv_dereg_mr(mr) != 0 || munmap(other, kBytes) != 0) return false;
+  if (map_at(other, kBytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1) != other) return false;
+  if (madvise(other, kBytes, MADV_DONTNEED) != 0) return false;
+  if (munmap(bytes, kBytes) != 0) return false;
+  if (map_at(bytes, kBytes, MAP_SHARED | MAP_FIXED, file) != bytes) return false;
+  return madvise(bytes, kBytes, MADV_DONTNEED) == 0;
+}
+
+/// Whether the kind changes the memory of a server's region.
+static bool changes(void) {
+  static const char* const kKinds[] = {"anew",    "over",     "dropped", "moved",
+                                       "segment", "remapped", "shared"};
+  for (size_t i = 0; i < sizeof kKinds / sizeof *kKinds; i++)
+    if (is(kKinds[i])) return true;
+  return false;
+}
+
 static int make_queues(struct end* end, bool wrong) {
   struct ibv_context* device = end->id->verbs;
   const int entries = (is("overrun") || is("depth")) && wrong ? 2 : 64;
@@ -76,7 +152,9 @@ static int make_queues(struct end* end, bool wrong) {
       .recv_cq = end->received,
       .cap = {.max_send_wr = kDepth, .max_recv_wr = kDepth, .max_send_sge = 1, .max_recv_sge = 1}};
   MUST(rdma_create_qp(end->id, end->pd, &init) == 0);
-  end->bytes = mmap(NULL, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  end->bytes = get_memory();
+  MUST(end->bytes != MAP_FAILED);
+  if (!wrong && changes()) MUST(change_memory(end->bytes));
   const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   end->mr = ibv_reg_mr(end->pd, end->bytes, kBytes, rights);
   MUST(end->mr != NULL);
@@ -170,7 +248,8 @@ static void destroy(struct end* end) {
   rdma_destroy_id(end->id);
   if (end->listener != NULL) rdma_destroy_id(end->listener);
   rdma_destroy_event_channel(end->channel);
-  if (end->bytes != NULL) munmap(end->bytes, kBytes);
+  if (object >= 0) shmctl(object, IPC_RMID, NULL);
+  if (end->bytes != NULL && object < 0) munmap(end->bytes, kBytes);
 }
 
 // ---- The client's side of each kind
@@ -208,6 +287,30 @@ static int write_after_answer(struct end* end) {
   MUST(post_send(end, 2, 1, IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED) == 0);
   (void)complete(end->sent);
   return 0;
+}
+
+/// SENDs from memory that it maps anew before or after it is registered.
+static int send_anew(struct end* end, bool wrong) {
+  const bool heap = is("heap");
+  char* const at = heap ? sbrk(kBytes) : map_at(NULL, kBytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+  const int over = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  struct ibv_mr* mr = NULL;
+  for (int step = 0; step < 2; step++) {
+    if (step == (wrong ? 0 : 1)) mr = ibv_reg_mr(end->pd, at, kBytes, IBV_ACCESS_LOCAL_WRITE);
+    if (step == (wrong ? 1 : 0) && heap) MUST(brk(at) == 0 && brk(at + kBytes) == 0);
+    if (step == (wrong ? 1 : 0) && !heap) MUST(map_at(at, kBytes, over, -1) == at);
+  }
+  MUST(mr != NULL);
+  struct ibv_sge list = {(uintptr_t)at, kPiece, mr->lkey};
+  struct ibv_send_wr request = {.wr_id = 1,
+                                .sg_list = &list,
+                                .num_sge = 1,
+                                .opcode = IBV_WR_SEND,
+                                .send_flags = IBV_SEND_SIGNALED},
+                     *bad = NULL;
+  MUST(ibv_post_send(end->id->qp, &request, &bad) == 0);
+  MUST(complete(end->sent) == IBV_WC_SUCCESS);
+  return ibv_dereg_mr(mr);
 }
 
 static int end_region(struct end* end, bool wrong) {
@@ -265,7 +368,8 @@ static int act_as_client(struct end* end, bool wrong) {
   if (is("source")) return send_source(end, wrong);
   if (is("both")) return send_from(end, wrong ? 0 : 1);
   if (is("target")) return send_two(end);
-  if (is("key") || is("given")) return write_after_answer(end);
+  if (is("resent") || is("heap")) return send_anew(end, wrong);
+  if (is("key") || is("given") || changes()) return write_after_answer(end);
   if (is("region")) return end_region(end, wrong);
   if (is("unmapped")) return unmap(end, wrong);
   if (is("unsignaled")) return write_many(end, wrong);
@@ -284,9 +388,11 @@ static int act_as_server(struct end* end, bool wrong) {
     for (int i = 0; i < 1000; i++) (void)ibv_poll_cq(end->received, 1, &wc);
     MUST(post_receive(end, 0, 0) == 0);
   }
-  if (!is("key") && !is("given") && !is("owed")) return 0;
+  if (!is("key") && !is("given") && !is("owed") && !changes()) return 0;
   MUST(complete(end->received) == IBV_WC_SUCCESS);
   if (is("given") && wrong) MUST(munmap(end->bytes + 4 * kPiece, kBytes - 4 * kPiece) == 0);
+  if (is("remapped")) MUST(change_nothing(end->pd, end->bytes));
+  if (changes() && wrong) MUST(change_memory(end->bytes));
   if (is("key") && wrong) {
     struct ibv_mr* const other = ibv_reg_mr(end->pd, end->bytes, kBytes, IBV_ACCESS_LOCAL_WRITE);
     MUST(other != NULL && ibv_dereg_mr(end->mr) == 0);

@@ -49,6 +49,24 @@ found key region server
 found region region client
 found unmapped region client
 found given region server
+for kind in anew over dropped moved segment shared; do
+  found "$kind" region server
+  # Where all of the memory changes, the server's own SEND is the first to use it.
+  grep -qE '(asks for a WRITE of 1024 bytes of|the SEND .* uses) memory that the program has mapped anew with ' \
+    "$work/wrong.log" ||
+    fail "$kind: it is not said what has happened"
+  [ "$(grep -c 'mapped anew' "$work/wrong.log")" = 1 ] || fail "$kind: it is not said once"
+done
+for kind in resent heap; do
+  found "$kind" region client
+  grep -q 'uses memory that the program has mapped anew with ' "$work/wrong.log" || fail "$kind: it is not said what"
+done
+# Pages of a file that are mapped again, and memory that was registered once, are no mistakes.
+scenario remapped remapped wrong 'deny region'
+timeout -k 5 100 "$anyrdma" sim "$work/remapped.txt" --seed 1 >"$work/remapped.log" 2>&1 || {
+  fail "memory that is the same is reported"
+  head -20 "$work/remapped.log"
+}
 found unsignaled unsignaled client
 found overrun overrun client
 found owed owed client

@@ -87,6 +87,17 @@ std::string FindingReporter::describe(const verbs::Runtime::Mark& mark) {
   return text + fault::kThreadBegins + std::to_string(mark.who) + fault::kNumberEnds;
 }
 
+void FindingReporter::watch_memory(verbs::LostMemory& lost, std::uint64_t begin,
+                                   std::uint64_t end) {
+  const int error = errno;
+  (void)::syscall(fault::kWatchMemory, &lost, begin, end);
+  errno = error;
+}
+
+void FindingReporter::forget_memory(verbs::LostMemory& lost) {
+  watch_memory(lost, 0, 0);
+}
+
 void FindingReporter::on_owed(const verbs::Runtime::Owed& owed) {
   FindingReport report;
   report.kind = FindingReport::Kind::kWaits;

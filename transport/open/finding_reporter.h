@@ -17,6 +17,8 @@ class FindingReporter final : public verbs::soft::OwnershipSink {
   std::size_t capture(std::span<void*> frames) override;
   verbs::Runtime::Mark mark() override;
   std::string describe(const verbs::Runtime::Mark& mark) override;
+  void watch_memory(verbs::LostMemory& lost, std::uint64_t begin, std::uint64_t end) override;
+  void forget_memory(verbs::LostMemory& lost) override;
   void on_owed(const verbs::Runtime::Owed& owed) override;
   void on_paid() override;
 

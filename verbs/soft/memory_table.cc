@@ -99,6 +99,14 @@ void MemoryTable::change(SoftMr& region, ibv_pd* pd, void* address, std::size_t 
   open(slots_[region.index], region, address);
 }
 
+std::uint32_t MemoryTable::region_key_of(std::uint32_t key) const {
+  const std::uint32_t index = key >> 8;
+  if (index >= slots_.size() || slots_[index].key != key) return 0;
+  const Slot& slot = slots_[index];
+  const SoftMr* const region = slot.window ? slot.window->region : slot.region.get();
+  return region == nullptr ? 0 : region->lkey;
+}
+
 const SoftMr* MemoryTable::find_region(std::uint32_t key) const {
   const std::uint32_t index = key >> 8;
   if (index >= slots_.size() || slots_[index].key != key) return nullptr;

@@ -95,6 +95,9 @@ class MemoryTable {
               unsigned access);
   /// Returns the region of a key; null: there is none.
   [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
+  /// Returns the key of the region to which a key gives access: a region's own, or a window's. 0:
+  /// there is none.
+  [[nodiscard]] std::uint32_t region_key_of(std::uint32_t key) const;
   /// Returns the region with this handle, whatever its context is; null: there is no such region.
   [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const;
   /// Removes a region. Precondition: no window is bound to it.

@@ -283,6 +283,7 @@ void Ownership::on_send_done(const ibv_qp& qp, ibv_wc_status status, bool report
   release(posting);
   if (status == IBV_WC_SUCCESS && posting.digest) judge_source(posting);
   if (status == IBV_WC_LOC_PROT_ERR) judge_memory(posting);
+  if (status == IBV_WC_SUCCESS) judge_mappings(posting, posting.length);
   const bool filled = status == IBV_WC_SUCCESS && posting.use == BufferUse::kFills;
   if (filled) note_filled(posting, posting.length);
   if (reported) {
@@ -304,6 +305,7 @@ void Ownership::on_receive_done(const ibv_qp& qp, const ibv_wc& completion) {
   const bool filled = completion.status == IBV_WC_SUCCESS && completion.byte_len != 0 &&
                       posting.use == BufferUse::kFills &&
                       completion.opcode != IBV_WC_RECV_RDMA_WITH_IMM;
+  if (filled) judge_mappings(posting, completion.byte_len);
   if (filled) note_filled(posting, completion.byte_len);
   queue.received.push_back({posting.wr_id, 0, filled ? &posting : nullptr});
   forget_dropped(queue.received, qp.recv_cq, queue);
@@ -383,12 +385,7 @@ void Ownership::judge_memory(const Posting& posting) {
     if (piece.length == 0) continue;
     const std::uint8_t* const bytes =
         memory_.translate(piece.lkey, posting.domain, piece.addr, piece.length, 0);
-    std::uint8_t sum = 0;
-    const bool there = bytes == nullptr || memory_.touch([&] {
-      const volatile std::uint8_t* const at = bytes;
-      for (std::uint64_t i = 0; i < piece.length; i += 4096) sum ^= at[i];
-      sum ^= at[piece.length - 1];
-    });
+    const bool there = bytes == nullptr || is_there(bytes, piece.length);
     if (there) continue;
     return report("region", false,
                   "the " + name_of(posting) + ", posted" + at(posting.mark) +
@@ -485,8 +482,19 @@ void Ownership::on_overrun(const ibv_cq& cq, std::uint64_t number) {
 
 // --- regions ------------------------------------------------------------------------------------
 
+// A region that is paged on demand follows the mappings, as the program expects.
 void Ownership::on_region(const ibv_mr& region) {
-  regions_.on_opened(region.lkey, region.length, sink_.mark());
+  LiveRegion& live = regions_.on_opened(region.lkey, region.length, sink_.mark());
+  const SoftMr* const known = memory_.find_region(region.lkey);
+  const bool pinned = known != nullptr && (known->granted & IBV_ACCESS_ON_DEMAND) == 0;
+  if (pinned == live.watched || region.length == 0) return;
+  live.watched = pinned;
+  const auto begin = reinterpret_cast<std::uintptr_t>(region.addr);
+  if (pinned) {
+    sink_.watch_memory(live.lost, begin, begin + region.length);
+  } else {
+    sink_.forget_memory(live.lost);
+  }
 }
 
 void Ownership::on_region_ending(const ibv_mr& region, std::string_view call) {
@@ -506,6 +514,8 @@ void Ownership::on_region_ending(const ibv_mr& region, std::string_view call) {
     look(queue.receives, receive);
   }
   for (const auto& [handle, postings] : shared_) look(postings, receive);
+  LiveRegion* const live = regions_.find_live(region.lkey);
+  if (live != nullptr && live->watched) sink_.forget_memory(live->lost);
   regions_.on_ended(region.lkey, call, sink_.mark());
   const Posting* const found = send != nullptr ? send : receive;
   if (found == nullptr) return;
@@ -524,14 +534,6 @@ void Ownership::on_refused(const ibv_qp& qp, std::uint32_t key, std::uint64_t le
          "the peer of queue pair " + std::to_string(qp.qp_num) + " asks for a " +
              std::string(what) + " of " + bytes_text(length) + " with the key of " +
              story_of(*past) + ". It must learn that the key is over before the region ends");
-}
-
-void Ownership::on_unmapped(const ibv_qp& qp, std::uint64_t length, std::string_view what) {
-  report("region", false,
-         "the peer of queue pair " + std::to_string(qp.qp_num) + " asks for a " +
-             std::string(what) + " of " + bytes_text(length) +
-             " of a region whose memory is not mapped any more, although the region is still "
-             "registered. Keep memory until no peer uses its key");
 }
 
 }  // namespace anyrdma::verbs::soft

@@ -72,9 +72,14 @@ class Ownership {
   void on_region_ending(const ibv_mr& region, std::string_view call);
   /// The peer asked for `length` bytes of a key, and must not. `what`: "WRITE".
   void on_refused(const ibv_qp& qp, std::uint32_t key, std::uint64_t length, std::string_view what);
+  /// The peer may use `length` bytes of a key, which are at `bytes`. Reports them if the program
+  /// has mapped them anew since their region was registered. `what`: "WRITE".
+  void on_peer_use(const ibv_qp& qp, std::uint32_t key, const void* bytes, std::uint64_t length,
+                   std::string_view what);
   /// The peer asked for `length` bytes of a key that is valid, but the memory of its region is not
   /// mapped.
-  void on_unmapped(const ibv_qp& qp, std::uint64_t length, std::string_view what);
+  void on_unmapped(const ibv_qp& qp, std::uint32_t key, std::uint64_t length,
+                   std::string_view what);
 
  private:
   /// A completion that the program has not polled yet.
@@ -108,6 +113,16 @@ class Ownership {
   /// The peer may have answered what was sent: then the program knows that it has arrived.
   void note_answer(Queue& queue) const;
   void judge_memory(const Posting& posting);
+  /// The device has used the first `bytes` of it: are they what the region was registered with?
+  void judge_mappings(const Posting& posting, std::uint64_t bytes);
+  /// Where the program has lost memory of a region, which it was not told yet; null: nowhere.
+  [[nodiscard]] LiveRegion* find_lossy(std::uint32_t key);
+  /// The part of [begin, begin + length) that was mapped anew, and can be accessed. Null: none.
+  [[nodiscard]] const LostMemory::Part* find_anew(const LiveRegion& region,
+                                                  const std::uint8_t* begin,
+                                                  std::uint64_t length) const;
+  [[nodiscard]] bool is_there(const std::uint8_t* bytes, std::uint64_t length) const;
+  [[nodiscard]] std::string story_of(const LostMemory::Part& part) const;
   /// The device has filled it. Marks the other postings that have some of these bytes.
   void note_filled(Posting& posting, std::uint64_t bytes);
   void judge_filled(Posting& posting);

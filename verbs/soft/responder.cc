@@ -220,7 +220,7 @@ void Responder::on_write(const roce::Envelope& packet, const roce::OpcodeRow& ro
     }
     if (to == nullptr) note_refused(write_key_, write_length_, "WRITE");
     const bool stored = to != nullptr && store(to, packet.payload, roce::is_first(row.place));
-    if (to != nullptr && !stored) note_unmapped(write_length_, "WRITE");
+    if (to != nullptr && !stored) note_unmapped(write_key_, write_length_, "WRITE");
     if (!stored) {
       refuse_write(row, psn);
       return;
@@ -241,6 +241,7 @@ bool Responder::begin_write(roce::Reth reth, std::uint8_t*& to) {
       note_refused(reth.remote_key, reth.length, "WRITE");
       return false;
     }
+    note_use(reth.remote_key, to, reth.length, "WRITE");
   }
   message_ = Message::kWrite;
   received_ = 0;
@@ -252,10 +253,6 @@ bool Responder::begin_write(roce::Reth reth, std::uint8_t*& to) {
 
 void Responder::note_refused(std::uint32_t key, std::uint64_t length, std::string_view what) {
   if (qp_.core.ownership != nullptr) qp_.core.ownership->on_refused(qp_, key, length, what);
-}
-
-void Responder::note_unmapped(std::uint64_t length, std::string_view what) {
-  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_unmapped(qp_, length, what);
 }
 
 // The peer asks for more at once than was agreed. What has come twice does not count: the peer may
@@ -280,6 +277,7 @@ void Responder::on_read(const roce::Envelope& packet, const roce::Reth& reth) {
       refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
       return;
     }
+    note_use(reth.remote_key, from, reth.length, "READ");
   }
   if (qp_.core.races != nullptr && from != nullptr)
     qp_.core.races->on_remote(qp_, const_cast<std::uint8_t*>(from), reth.length,
@@ -317,6 +315,7 @@ void* Responder::atomic_target(wire::Psn psn, std::uint32_t key, std::uint64_t a
     refuse(roce::NakCode::kRemoteAccess, psn, IBV_WC_LOC_ACCESS_ERR);
     return nullptr;
   }
+  note_use(key, at, kAtomicBytes, "atomic operation");
   // A region's own addresses can make an address look aligned that is not.
   if (!is_atomic_address(reinterpret_cast<std::uintptr_t>(at))) {
     refuse(roce::NakCode::kInvalidRequest, psn, IBV_WC_LOC_QP_OP_ERR);
@@ -334,7 +333,7 @@ void Responder::on_atomic(const roce::Bth& bth, bool compare_swap, const roce::A
       .compare_swap = compare_swap, .swap_or_add = eth.swap_or_add, .compare = eth.compare};
   std::uint32_t ticket = 0;
   if (!carry_out(at, request, original, ticket)) {
-    note_unmapped(kAtomicBytes, "atomic operation");
+    note_unmapped(eth.remote_key, kAtomicBytes, "atomic operation");
     refuse(roce::NakCode::kRemoteAccess, bth.psn, IBV_WC_LOC_ACCESS_ERR);
     return;
   }
@@ -354,7 +353,7 @@ void Responder::on_atomic_write(const roce::Envelope& packet, const roce::Reth& 
   std::memcpy(&value, packet.payload.data(), sizeof value);
   if (qp_.effects) qp_.effects->settle_arrived();
   if (!qp_.core.memory.touch([&] { execute_atomic_write(at, value); })) {
-    note_unmapped(kAtomicBytes, "atomic WRITE");
+    note_unmapped(reth.remote_key, kAtomicBytes, "atomic WRITE");
     refuse(roce::NakCode::kRemoteAccess, packet.bth.psn, IBV_WC_LOC_ACCESS_ERR);
     return;
   }
@@ -545,7 +544,7 @@ PacketPtr Responder::make_read_response(Answer& answer) {
             .first<roce::Aeth::kBytes>());
   }
   if (!load(from, size, *packet, roce::kHeaderBytes[opcode])) {
-    if (!answer.repeated) note_unmapped(answer.remaining, "READ");
+    if (!answer.repeated) note_unmapped(answer.key, answer.remaining, "READ");
     return read_failed();
   }
   answer.begun = true;

@@ -100,7 +100,8 @@ class Responder {
   void on_duplicate_read(const roce::Bth& bth, const roce::Reth& reth, const ibv_pd* domain);
   void on_duplicate_atomic(wire::Psn psn);
   void note_refused(std::uint32_t key, std::uint64_t length, std::string_view what);
-  void note_unmapped(std::uint64_t length, std::string_view what);
+  void note_unmapped(std::uint32_t key, std::uint64_t length, std::string_view what);
+  void note_use(std::uint32_t key, const void* bytes, std::uint64_t length, std::string_view what);
   [[nodiscard]] bool no_room_for_answer() const;
   [[nodiscard]] bool begin_write(roce::Reth reth, std::uint8_t*& to);
   void end_message(const roce::Envelope& packet, const roce::OpcodeRow& row,

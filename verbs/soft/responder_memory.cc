@@ -1,4 +1,5 @@
 // What the responder does to the application's memory: at once, or when DelayedEffects has it.
+#include "verbs/soft/ownership.h"
 #include "verbs/soft/queue_pair.h"
 #include "verbs/soft/races.h"
 #include "verbs/soft/responder.h"
@@ -40,6 +41,15 @@ void Responder::forget_answers() {
   answers_.clear();
   reads_waiting_ = repeats_waiting_ = 0;
   if (qp_.effects) qp_.effects->forget_answers();
+}
+
+void Responder::note_unmapped(std::uint32_t key, std::uint64_t length, std::string_view what) {
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_unmapped(qp_, key, length, what);
+}
+
+void Responder::note_use(std::uint32_t key, const void* bytes, std::uint64_t length,
+                         std::string_view what) {
+  if (qp_.core.ownership != nullptr) qp_.core.ownership->on_peer_use(qp_, key, bytes, length, what);
 }
 
 }  // namespace anyrdma::verbs::soft

@@ -14,6 +14,7 @@
 #include "sim/programs/process/thread.h"
 #include "sim/programs/shim/shared_clock.h"
 #include "sim/programs/shim/shared_entries.h"
+#include "sim/region_watch.h"
 #include "transport/realtime/descriptor.h"
 
 namespace anyrdma::sim {
@@ -56,6 +57,7 @@ struct Process {
   std::shared_ptr<SharedClock> clock{};      ///< null: it asks by system calls
   std::unique_ptr<SharedEntries> entries{};  ///< null: it has none to leave
   bool writes_shared = false;                ///< it may have memory that other processes read
+  RegionWatch regions{};                     ///< what its devices have registered
 };
 
 /// Returns the thread that the process knows by `number`. Null: there is none, or it has ended.

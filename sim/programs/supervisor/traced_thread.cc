@@ -210,6 +210,7 @@ void TracedThread::on_program() {
   process().clock.reset();
   process().entries.reset();
   process().writes_shared = false;
+  process().regions.clear();
   process().code.emplace(sandbox_.options().replace_time_stamps ? Replaced::kChanceAndTime
                                                                 : Replaced::kChance);
   look_at_new_code(*this);

@@ -30,13 +30,19 @@ Outcome make_call(Thread& thread, const Call& call) {
 
 bool is_aside(long number) {
   return number == fault::kAskWorld || number == fault::kReportFinding || number == kMarkCall ||
-         makes_code(number) || makes_object(number) || tells_of_machine(number);
+         number == fault::kWatchMemory || changes_memory(number) || makes_code(number) ||
+         makes_object(number) || tells_of_machine(number);
 }
 
 bool makes_object(long number) {
   return number == SYS_shmget || number == SYS_semget || number == SYS_msgget ||
          number == SYS_mq_open || number == SYS_shmat || number == SYS_shmctl ||
          number == SYS_memfd_create;
+}
+
+bool changes_memory(long number) {
+  return number == SYS_munmap || number == SYS_brk || number == SYS_mremap ||
+         number == SYS_madvise || number == SYS_shmdt;
 }
 
 bool tells_of_machine(long number) {

@@ -9,6 +9,7 @@
 
 #include "sim/programs/kernel/common_memory.h"
 #include "sim/programs/kernel/kernel.h"
+#include "sim/programs/kernel/memory_changes.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/supervisor.h"
 
@@ -57,6 +58,8 @@ Outcome on_mmap(Thread& thread, const Call& call) {
   const bool of_file = (flags & MAP_ANONYMOUS) == 0 && huge.has_files();
   if ((flags & MAP_HUGETLB) != 0 || (of_file && huge.is_huge(thread.borrow(static_cast<int>(fd)))))
     return huge.on_mmap(thread, call);
+  if (concerns_regions(thread, call) && (rights & PROT_EXEC) == 0)
+    return map_over_regions(thread, call);
   if ((rights & PROT_EXEC) != 0) map_code(thread, call);
   return Outcome::made();
 }

@@ -26,11 +26,19 @@ inline constexpr Answer kPasses{Verdict::kPass};
 inline constexpr Answer kStops{Verdict::kStop};
 
 // Rules for mmap(2): a mapping of huge pages is made of ordinary ones, and a file may be of huge
-// pages, too (huge_pages.h). Code is searched for instructions to replace.
-inline constexpr std::array<ArgumentRule, 3> kOfMmap{
-    {{3, ArgumentRule::Test::kHasAny, MAP_HUGETLB, kStops, "MAP_HUGETLB"},
+// pages, too (huge_pages.h). Code is searched for instructions to replace. A registered region may
+// lose its pages (memory_changes.h).
+inline constexpr std::array<ArgumentRule, 4> kOfMmap{
+    {{3, ArgumentRule::Test::kHasAny, MAP_FIXED, kStops, "MAP_FIXED"},
+     {3, ArgumentRule::Test::kHasAny, MAP_HUGETLB, kStops, "MAP_HUGETLB"},
      {3, ArgumentRule::Test::kHasAny, MAP_SHARED, kStops, "MAP_SHARED"},
      {2, ArgumentRule::Test::kHasAny, PROT_EXEC, kStops, "PROT_EXEC"}}};
+/// Advice after which private pages have other bytes. MADV_DONTNEED_LOCKED is not in all headers.
+inline constexpr int kDontNeedLocked = 24;
+inline constexpr std::array<ArgumentRule, 3> kOfMadvise{
+    {{2, ArgumentRule::Test::kIs, MADV_DONTNEED, kStops, "MADV_DONTNEED"},
+     {2, ArgumentRule::Test::kIs, MADV_REMOVE, kStops, "MADV_REMOVE"},
+     {2, ArgumentRule::Test::kIs, kDontNeedLocked, kStops, "MADV_DONTNEED_LOCKED"}}};
 inline constexpr std::array<ArgumentRule, 1> kOfProtection{
     {{2, ArgumentRule::Test::kHasAny, PROT_EXEC, kStops, "PROT_EXEC"}}};
 inline constexpr std::array<ArgumentRule, 1> kOfShmctl{

@@ -53,6 +53,10 @@ struct SystemCall {
 /// so that the supervisor knows that there are such objects.
 [[nodiscard]] bool makes_object(long number);
 
+/// Whether a system call unmaps or replaces memory. Such a call stops the thread only so that the
+/// supervisor knows which registered regions lose their pages.
+[[nodiscard]] bool changes_memory(long number);
+
 /// Whether the kernel makes a system call without waiting, and the supervisor only removes facts
 /// about the machine from its result.
 [[nodiscard]] bool tells_of_machine(long number);

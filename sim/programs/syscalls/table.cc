@@ -14,6 +14,7 @@
 #include "sim/programs/io/signal_descriptors.h"
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/kernel.h"
+#include "sim/programs/kernel/memory_changes.h"
 #include "sim/programs/kernel/signals.h"
 #include "sim/programs/net/sockets.h"
 #include "sim/programs/process/supervisor.h"
@@ -65,6 +66,8 @@ constexpr const char* kScheduling = "kept by the kernel, without effect on the o
 constexpr const char* kNewCode = "new code is searched for rdrand and rdseed";
 constexpr const char* kMemory = "the kernel's own memory";
 constexpr const char* kQueues = "System V and POSIX objects of the host's own";
+constexpr const char* kPagesOfRegions =
+    "the kernel's own memory; pages of registered regions are watched";
 constexpr const char* kHugeMemory = "the kernel's own memory; huge pages are ordinary memory";
 constexpr const char* kSharedMemory =
     "System V objects of the host's own; huge pages are ordinary memory";
@@ -114,8 +117,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(9, "mmap", "new code is searched for rdrand and rdseed; huge pages are ordinary memory")
         .but(kOfMmap, on_mmap),
     passed(10, "mprotect", kNewCode).but(kOfProtection, on_mprotect),
-    passed(11, "munmap", kMemory),
-    passed(12, "brk", kMemory),
+    stopped(11, "munmap", on_munmap, kPagesOfRegions),
+    stopped(12, "brk", on_brk, kPagesOfRegions),
     passed(13, "rt_sigaction", kSignalState),
     passed(14, "rt_sigprocmask", kSignalState),
     passed(15, "rt_sigreturn", kSignalState),
@@ -130,12 +133,12 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(22, "pipe", kWaiters),
     stopped(23, "select", on_select, kWaitsForAny),
     stopped(24, "sched_yield", on_sched_yield, "gives other threads a turn"),
-    passed(25, "mremap", kMemory),
+    stopped(25, "mremap", on_mremap, kPagesOfRegions),
     passed(26, "msync", kMemory),
     stopped(27, "mincore", on_mincore, "each page counts as one that is in memory"),
-    passed(28, "madvise", kMemory),
+    passed(28, "madvise", kPagesOfRegions).but(kOfMadvise, on_madvise),
     stopped(29, "shmget", huge<&HugePages::on_shmget>, kSharedMemory),
-    stopped(30, "shmat", huge<&HugePages::on_shmat>, kSharedMemory),
+    stopped(30, "shmat", on_shmat, kSharedMemory),
     passed(31, "shmctl", kQueues).but(kOfShmctl, huge<&HugePages::on_shmctl>),
     passed(32, "dup", kFiles),
     passed(33, "dup2", kFiles),
@@ -172,7 +175,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(64, "semget", on_new_object, kQueues),
     stopped(65, "semop", on_kernel_queue, kWaitsInKernel),
     passed(66, "semctl", kQueues),
-    passed(67, "shmdt", kQueues),
+    stopped(67, "shmdt", on_shmdt, kQueues),
     stopped(68, "msgget", on_new_object, kQueues),
     stopped(69, "msgsnd", on_kernel_queue, kWaitsInKernel),
     stopped(70, "msgrcv", on_kernel_queue, kWaitsInKernel),
@@ -504,6 +507,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     own(transport::realtime::kPollCall, "an empty poll", on_poll_in_vain),
     own(kTakeEntries, "entries to take", on_take_entries),
     own(fault::kReportFinding, "a finding of its device", on_device_finding),
+    own(fault::kWatchMemory, "a region to watch", on_watched_region),
 });
 
 // --- by number ----------------------------------------------------------------------------------

@@ -14,6 +14,11 @@ namespace anyrdma::fault {
 /// or -ENOSYS without a supervisor.
 inline constexpr long kReportFinding = 1'000'009;
 
+/// The number of the call by which a device asks the supervisor to watch the memory of a region.
+/// Its arguments are the address of a verbs::LostMemory, the first address of the region, and the
+/// address behind it. Two equal addresses end the watch.
+inline constexpr long kWatchMemory = 1'000'010;
+
 /// In a text, a thread is its number behind the first one, and a time is what CLOCK_MONOTONIC shows
 /// in nanoseconds behind the second one; the third one ends both.
 inline constexpr char kThreadBegins = '\x01';

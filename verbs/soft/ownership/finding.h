@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "verbs/lost_memory.h"
 #include "verbs/runtime.h"
 
 namespace anyrdma::verbs::soft {
@@ -32,6 +34,11 @@ class OwnershipSink {
   /// The calling thread and the time, and the same in words: as Runtime has them.
   [[nodiscard]] virtual Runtime::Mark mark() = 0;
   [[nodiscard]] virtual std::string describe(const Runtime::Mark& mark) = 0;
+  /// From now on `lost` lists the parts of [begin, end) that the program unmaps or maps anew.
+  /// `lost` stays at its address until forget_memory(). A sink that cannot see such calls does
+  /// nothing.
+  virtual void watch_memory(LostMemory& /*lost*/, std::uint64_t /*begin*/, std::uint64_t /*end*/) {}
+  virtual void forget_memory(LostMemory& /*lost*/) {}
   /// As Runtime has them.
   virtual void on_owed(const Runtime::Owed& owed) = 0;
   virtual void on_paid() = 0;

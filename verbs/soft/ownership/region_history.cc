@@ -4,14 +4,22 @@
 
 namespace anyrdma::verbs::soft {
 
-void RegionHistory::on_opened(std::uint32_t key, std::size_t length, const Runtime::Mark& mark) {
-  live_[key] = {.key = key, .length = length, .began = mark};
+LiveRegion& RegionHistory::on_opened(std::uint32_t key, std::size_t length,
+                                     const Runtime::Mark& mark) {
+  LiveRegion& region = live_[key];
+  region.about = {.key = key, .length = length, .began = mark};
+  return region;
+}
+
+LiveRegion* RegionHistory::find_live(std::uint32_t key) {
+  const auto found = live_.find(key);
+  return found == live_.end() ? nullptr : &found->second;
 }
 
 void RegionHistory::on_ended(std::uint32_t key, std::string_view call, const Runtime::Mark& mark) {
   const auto found = live_.find(key);
   if (found == live_.end()) return;
-  PastRegion& past = ended_.emplace_back(found->second);
+  PastRegion& past = ended_.emplace_back(found->second.about);
   past.ended = mark;
   past.call = call;
   live_.erase(found);

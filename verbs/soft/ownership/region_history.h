@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "verbs/lost_memory.h"
 #include "verbs/runtime.h"
 
 namespace anyrdma::verbs::soft {
@@ -23,19 +24,30 @@ struct PastRegion {
   std::string_view call{};  ///< that ended it
 };
 
+/// A region that is registered.
+struct LiveRegion {
+  PastRegion about{};
+  LostMemory lost{};  ///< see OwnershipSink::watch_memory
+  bool watched = false;
+  bool told = false;  ///< a finding has said what the program has done with the memory
+};
+
 /// Remembers the last 1,024 that have ended.
 class RegionHistory {
  public:
   static constexpr std::size_t kMost = 1024;
 
-  void on_opened(std::uint32_t key, std::size_t length, const Runtime::Mark& mark);
+  /// The result is valid until the region ends.
+  LiveRegion& on_opened(std::uint32_t key, std::size_t length, const Runtime::Mark& mark);
+  /// Null: there is no such region.
+  [[nodiscard]] LiveRegion* find_live(std::uint32_t key);
   /// `call` lives for ever.
   void on_ended(std::uint32_t key, std::string_view call, const Runtime::Mark& mark);
   /// The region that had this key last. Null: it has not ended, or is not remembered.
   [[nodiscard]] const PastRegion* find_ended(std::uint32_t key) const;
 
  private:
-  std::unordered_map<std::uint32_t, PastRegion> live_;
+  std::unordered_map<std::uint32_t, LiveRegion> live_;
   std::deque<PastRegion> ended_;
 };
 
