@@ -64,6 +64,8 @@ class HostObserver final : public transport::soft::Observer,
   void on_finding(const verbs::soft::OwnershipFinding& finding) override;
   [[nodiscard]] verbs::Runtime::Mark mark() override;
   [[nodiscard]] std::string describe(const verbs::Runtime::Mark& mark) override;
+  void watch_memory(verbs::LostMemory& lost, std::uint64_t begin, std::uint64_t end) override;
+  void forget_memory(verbs::LostMemory& lost) override;
   void on_owed(const verbs::Runtime::Owed& owed) override;
   void on_paid() override;
   // Called before a call or a work request takes effect. A fault of the plan makes it fail, with

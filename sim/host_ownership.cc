@@ -5,6 +5,7 @@
 #include "sim/host.h"
 #include "sim/mistakes.h"
 #include "sim/recorder.h"
+#include "sim/regions/calls_of_fibers.h"
 #include "sim/world.h"
 
 namespace anyrdma::sim {
@@ -31,6 +32,14 @@ verbs::Runtime::Mark HostObserver::mark() {
 
 std::string HostObserver::describe(const verbs::Runtime::Mark& mark) {
   return host_.describe(mark);
+}
+
+void HostObserver::watch_memory(verbs::LostMemory& lost, std::uint64_t begin, std::uint64_t end) {
+  watch_own_memory(lost, begin, end, *this);
+}
+
+void HostObserver::forget_memory(verbs::LostMemory& lost) {
+  forget_own_memory(lost);
 }
 
 void HostObserver::on_owed(const verbs::Runtime::Owed& owed) {

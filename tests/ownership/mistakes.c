@@ -25,6 +25,8 @@ struct end {
   struct ibv_cq* received;
   struct ibv_mr* mr;
   char* bytes;
+  int file;    ///< whose pages are registered: "shared" and "remapped"; else -1
+  int object;  ///< likewise: "segment"
   uint64_t peer_at;
   uint32_t peer_key;
 };
@@ -69,9 +71,6 @@ static struct rdma_cm_id* expect(struct end* end, enum rdma_cm_event_type type) 
 
 enum { kHalf = kBytes / 2 };
 
-static int file = -1;    ///< whose pages are registered: "shared" and "remapped"
-static int object = -1;  ///< likewise: "segment"
-
 static void* map_at(void* at, size_t bytes, int flags, int fd) {
   return mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
 }
@@ -81,12 +80,13 @@ static int new_object(void) {
   return id;
 }
 
-static void* get_memory(void) {
-  if (is("segment")) return shmat(object = new_object(), NULL, 0);
+static void* get_memory(struct end* end) {
+  if (is("segment")) return shmat(end->object = new_object(), NULL, 0);
   if (!is("shared") && !is("remapped"))
     return map_at(NULL, kBytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-  file = memfd_create("registered", 0);
-  return ftruncate(file, kBytes) == 0 ? map_at(NULL, kBytes, MAP_SHARED, file) : MAP_FAILED;
+  end->file = memfd_create("registered", 0);
+  if (ftruncate(end->file, kBytes) != 0) return MAP_FAILED;
+  return map_at(NULL, kBytes, MAP_SHARED, end->file);
 }
 
 /// The memory is the program's own, and at the same addresses, before and afterwards. False: it was
@@ -118,14 +118,16 @@ static bool change_memory(char* bytes) {
 }
 
 /// What is registered stays, whatever happens elsewhere and to the same pages of a file.
-static bool change_nothing(struct ibv_pd* pd, char* bytes) {
+static bool change_nothing(const struct end* end) {
+  struct ibv_pd* const pd = end->pd;
+  char* const bytes = end->bytes;
   char* const other = map_at(NULL, kBytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   struct ibv_mr* const mr = ibv_reg_mr(pd, other, kBytes, IBV_ACCESS_LOCAL_WRITE);
   if (mr == NULL || ibv_dereg_mr(mr) != 0 || munmap(other, kBytes) != 0) return false;
   if (map_at(other, kBytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1) != other) return false;
   if (madvise(other, kBytes, MADV_DONTNEED) != 0) return false;
   if (munmap(bytes, kBytes) != 0) return false;
-  if (map_at(bytes, kBytes, MAP_SHARED | MAP_FIXED, file) != bytes) return false;
+  if (map_at(bytes, kBytes, MAP_SHARED | MAP_FIXED, end->file) != bytes) return false;
   return madvise(bytes, kBytes, MADV_DONTNEED) == 0;
 }
 
@@ -152,7 +154,7 @@ static int make_queues(struct end* end, bool wrong) {
       .recv_cq = end->received,
       .cap = {.max_send_wr = kDepth, .max_recv_wr = kDepth, .max_send_sge = 1, .max_recv_sge = 1}};
   MUST(rdma_create_qp(end->id, end->pd, &init) == 0);
-  end->bytes = get_memory();
+  end->bytes = get_memory(end);
   MUST(end->bytes != MAP_FAILED);
   if (!wrong && changes()) MUST(change_memory(end->bytes));
   const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
@@ -248,8 +250,8 @@ static void destroy(struct end* end) {
   rdma_destroy_id(end->id);
   if (end->listener != NULL) rdma_destroy_id(end->listener);
   rdma_destroy_event_channel(end->channel);
-  if (object >= 0) shmctl(object, IPC_RMID, NULL);
-  if (end->bytes != NULL && object < 0) munmap(end->bytes, kBytes);
+  if (end->object >= 0) shmctl(end->object, IPC_RMID, NULL);
+  if (end->bytes != NULL && end->object < 0) munmap(end->bytes, kBytes);
 }
 
 // ---- The client's side of each kind
@@ -391,7 +393,7 @@ static int act_as_server(struct end* end, bool wrong) {
   if (!is("key") && !is("given") && !is("owed") && !changes()) return 0;
   MUST(complete(end->received) == IBV_WC_SUCCESS);
   if (is("given") && wrong) MUST(munmap(end->bytes + 4 * kPiece, kBytes - 4 * kPiece) == 0);
-  if (is("remapped")) MUST(change_nothing(end->pd, end->bytes));
+  if (is("remapped")) MUST(change_nothing(end));
   if (changes() && wrong) MUST(change_memory(end->bytes));
   if (is("key") && wrong) {
     struct ibv_mr* const other = ibv_reg_mr(end->pd, end->bytes, kBytes, IBV_ACCESS_LOCAL_WRITE);
@@ -410,7 +412,7 @@ int run_mistake(int argc, const char* const* argv) {
   kind = argv[1];
   const bool wrong = strcmp(argv[2], "wrong") == 0;
   const bool serves = strcmp(argv[3], "server") == 0;
-  struct end end = {.channel = rdma_create_event_channel()};
+  struct end end = {.channel = rdma_create_event_channel(), .file = -1, .object = -1};
   MUST(end.channel != NULL);
   if (serves) {
     if (listen_for_one(&end, argv[4], wrong) != 0 || act_as_server(&end, wrong) != 0) return 1;

@@ -482,6 +482,12 @@ void Ownership::on_overrun(const ibv_cq& cq, std::uint64_t number) {
 
 // --- regions ------------------------------------------------------------------------------------
 
+Ownership::~Ownership() {
+  regions_.for_each_live([this](LiveRegion& region) {
+    if (region.watched) sink_.forget_memory(region.lost);
+  });
+}
+
 // A region that is paged on demand follows the mappings, as the program expects.
 void Ownership::on_region(const ibv_mr& region) {
   LiveRegion& live = regions_.on_opened(region.lkey, region.length, sink_.mark());

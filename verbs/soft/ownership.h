@@ -31,6 +31,7 @@ class Ownership {
  public:
   /// Both outlive it.
   Ownership(const MemoryTable& memory, OwnershipSink& sink) : memory_(memory), sink_(sink) {}
+  ~Ownership();
   Ownership(const Ownership&) = delete;
   Ownership& operator=(const Ownership&) = delete;
 

@@ -20,20 +20,7 @@ namespace {
 using verbs::LostMemory;
 using verbs::MemoryCall;
 
-constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
-
-struct Span {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-};
-
-/// Up to the end of the last page, as the kernel has it.
-Span pages_at(std::uint64_t begin, std::uint64_t bytes) {
-  const std::uint64_t end = begin + bytes;
-  if (end < begin || end > kAll - kPage) return {begin, begin};
-  return {begin, (end + kPage - 1) & ~(kPage - 1)};
-}
 
 /// What is at an address, if a region may be concerned.
 std::vector<Mapping> mappings_at(const Thread& thread, Span span) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/programs/process/thread.h"
-#include "sim/region_watch.h"
+#include "sim/regions/region_watch.h"
 
 namespace anyrdma::sim::programs {
 

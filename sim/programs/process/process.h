@@ -14,7 +14,7 @@
 #include "sim/programs/process/thread.h"
 #include "sim/programs/shim/shared_clock.h"
 #include "sim/programs/shim/shared_entries.h"
-#include "sim/region_watch.h"
+#include "sim/regions/region_watch.h"
 #include "transport/realtime/descriptor.h"
 
 namespace anyrdma::sim {

@@ -16,6 +16,10 @@ LiveRegion* RegionHistory::find_live(std::uint32_t key) {
   return found == live_.end() ? nullptr : &found->second;
 }
 
+void RegionHistory::for_each_live(const std::function<void(LiveRegion&)>& look) {
+  for (auto& [key, region] : live_) look(region);
+}
+
 void RegionHistory::on_ended(std::uint32_t key, std::string_view call, const Runtime::Mark& mark) {
   const auto found = live_.find(key);
   if (found == live_.end()) return;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -41,6 +42,8 @@ class RegionHistory {
   LiveRegion& on_opened(std::uint32_t key, std::size_t length, const Runtime::Mark& mark);
   /// Null: there is no such region.
   [[nodiscard]] LiveRegion* find_live(std::uint32_t key);
+  /// Calls `look` with each region that is registered.
+  void for_each_live(const std::function<void(LiveRegion&)>& look);
   /// `call` lives for ever.
   void on_ended(std::uint32_t key, std::string_view call, const Runtime::Mark& mark);
   /// The region that had this key last. Null: it has not ended, or is not remembered.

@@ -13,6 +13,16 @@
 
 namespace anyrdma::sim {
 
+/// The addresses [begin, end).
+struct Span {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Returns the pages of a range of addresses. `begin` is that of a page. Empty if the range does
+/// not fit into the address space.
+[[nodiscard]] Span pages_at(std::uint64_t begin, std::uint64_t bytes);
+
 /// A part of the address space of a process.
 struct Mapping {
   std::uint64_t begin = 0;

@@ -1,12 +1,20 @@
-#include "sim/region_watch.h"
+#include "sim/regions/region_watch.h"
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <utility>
 
 namespace anyrdma::sim {
+
+Span pages_at(std::uint64_t begin, std::uint64_t bytes) {
+  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t end = begin + bytes;
+  if (end < begin || end > std::numeric_limits<std::uint64_t>::max() - kPage) return {begin, begin};
+  return {begin, (end + kPage - 1) & ~(kPage - 1)};
+}
 
 std::vector<Mapping> mappings_of(pid_t process, std::uint64_t begin, std::uint64_t end) {
   std::vector<Mapping> found;

@@ -1,4 +1,4 @@
-#include "sim/region_watch.h"
+#include "sim/regions/region_watch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
