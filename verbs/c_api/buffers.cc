@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "verbs/c_api/c_result.h"
+#include "verbs/c_api/dmabuf.h"
 #include "verbs/c_api/newer_functions.h"
 #include "verbs/provider.h"
 
@@ -62,7 +63,13 @@ Result<ibv_mr*> register_memory(ibv_pd* pd, const MrInitAttr& attr) {
   const bool addressed = (mask & newer::kMrAddress) != 0;
   if ((mask & newer::kMrDescriptor) != 0) {  // a dma-buf, as ibv_reg_dmabuf_mr
     const bool whole = (mask & newer::kMrOffset) != 0 && (mask & newer::kMrIova) != 0;
-    return errno_code(addressed || !whole ? EINVAL : EOPNOTSUPP);
+    if (addressed || !whole) return errno_code(EINVAL);
+    return register_dmabuf(pd,
+                           {.descriptor = attr.descriptor,
+                            .offset = attr.offset,
+                            .length = attr.length,
+                            .iova = attr.iova},
+                           attr.access);
   }
   if (!addressed || (mask & newer::kMrOffset) != 0) return errno_code(EINVAL);
   const bool moved = (mask & newer::kMrIova) != 0;

@@ -114,10 +114,4 @@ void ibv_unimport_dm(ibv_dm* dm) {
   if (dm != nullptr) (void)ibv_free_dm(dm);
 }
 
-/// There is no memory of other devices that a software device could reach.
-ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* pd, std::uint64_t, std::size_t, std::uint64_t, int, int) {
-  errno = pd != nullptr ? EOPNOTSUPP : EINVAL;
-  return nullptr;
-}
-
 }  // extern "C"

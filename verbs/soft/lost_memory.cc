@@ -76,6 +76,7 @@ void Ownership::on_peer_use(const ibv_qp& qp, std::uint32_t key, const void* byt
 
 void Ownership::on_unmapped(const ibv_qp& qp, std::uint32_t key, std::uint64_t length,
                             std::string_view what) {
+  if (memory_.is_dmabuf(key)) return;  // its exporter may take it away
   LiveRegion* const region = regions_.find_live(memory_.region_key_of(key));
   if (region != nullptr && std::exchange(region->told, true)) return;
   const bool known = region != nullptr && region->lost.count != 0;

@@ -99,6 +99,18 @@ void MemoryTable::change(SoftMr& region, ibv_pd* pd, void* address, std::size_t 
   open(slots_[region.index], region, address);
 }
 
+void MemoryTable::revoke(const SoftMr& region) {
+  for (Slot& slot : slots_) {
+    if (slot.region.get() == &region || (slot.window && slot.window->region == &region))
+      grant(slot, 0, false);
+  }
+}
+
+bool MemoryTable::is_dmabuf(std::uint32_t key) const {
+  const SoftMr* const region = find_region(region_key_of(key));
+  return region != nullptr && region->dmabuf != nullptr;
+}
+
 std::uint32_t MemoryTable::region_key_of(std::uint32_t key) const {
   const std::uint32_t index = key >> 8;
   if (index >= slots_.size() || slots_[index].key != key) return 0;

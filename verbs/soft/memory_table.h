@@ -40,6 +40,8 @@ struct SoftMr : ibv_mr {
 
   /// The device memory in which the region is; null: the region is in the application's memory.
   SoftDm* device_memory = nullptr;
+  /// The mapping of the dma-buf in which the region is; null: the region is in other memory.
+  std::shared_ptr<void> dmabuf{};
   /// The key under which NearMemory has the region; 0: the region is not published.
   std::uint32_t published = 0;
   bool null = false;  ///< a null memory region: see MemoryTable::is_null
@@ -95,11 +97,15 @@ class MemoryTable {
               unsigned access);
   /// Returns the region of a key; null: there is none.
   [[nodiscard]] const SoftMr* find_region(std::uint32_t key) const;
+  /// Whether a key gives access to a dma-buf: of a region, or of a window on one.
+  [[nodiscard]] bool is_dmabuf(std::uint32_t key) const;
   /// Returns the key of the region to which a key gives access: a region's own, or a window's. 0:
   /// there is none.
   [[nodiscard]] std::uint32_t region_key_of(std::uint32_t key) const;
   /// Returns the region with this handle, whatever its context is; null: there is no such region.
   [[nodiscard]] const SoftMr* region_of_handle(std::uint32_t handle) const;
+  /// Ends all access through the keys of a region and of the windows that are bound to it.
+  void revoke(const SoftMr& region);
   /// Removes a region. Precondition: no window is bound to it.
   void remove(SoftMr* region);
   /// Removes the regions, windows and device memory of a context.

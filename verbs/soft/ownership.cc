@@ -382,7 +382,7 @@ void Ownership::judge_memory(const Posting& posting) {
                   &posting);
   }
   for (const ibv_sge& piece : posting.list) {
-    if (piece.length == 0) continue;
+    if (piece.length == 0 || memory_.is_dmabuf(piece.lkey)) continue;
     const std::uint8_t* const bytes =
         memory_.translate(piece.lkey, posting.domain, piece.addr, piece.length, 0);
     const bool there = bytes == nullptr || is_there(bytes, piece.length);

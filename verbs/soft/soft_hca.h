@@ -18,6 +18,7 @@
 #include "verbs/soft/completion_queue.h"
 #include "verbs/soft/context.h"
 #include "verbs/soft/core.h"
+#include "verbs/soft/dmabuf.h"
 #include "verbs/soft/graveyard.h"
 #include "verbs/soft/hca.h"
 #include "verbs/soft/multicast_table.h"
@@ -63,6 +64,9 @@ class SoftHca final : public Hca {
   Result<ibv_mr*> reg_mr(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                          unsigned access) override;
   Result<void> dereg_mr(ibv_mr* mr) override;
+  /// See register_dmabuf() and revoke_dmabuf().
+  [[nodiscard]] Result<ibv_mr*> reg_dmabuf(ibv_pd* pd, const MappedDmabuf& part, unsigned access);
+  [[nodiscard]] Result<void> revoke_dmabuf(const ibv_mr& mr);
   Result<void> rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address, std::size_t length,
                         int access) override;
   Result<ibv_comp_channel*> create_comp_channel(ibv_context* context) override;

@@ -89,7 +89,8 @@ Result<void> SoftHca::rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* address,
   if (!found) return found.error();
   SoftMr& region = **found;
   if (flags == 0 || (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) != 0) return errno_code(EINVAL);
-  if (region.device_memory != nullptr || region.null) return errno_code(EINVAL);
+  if (region.device_memory != nullptr || region.dmabuf != nullptr || region.null)
+    return errno_code(EINVAL);
   const bool moves = asked(IBV_REREG_MR_CHANGE_TRANSLATION);
   if (moves && (address == nullptr || length == 0)) return errno_code(EINVAL);
   if (access != 0 && !asked(IBV_REREG_MR_CHANGE_ACCESS)) return errno_code(EINVAL);
