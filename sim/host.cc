@@ -34,9 +34,11 @@ Host::Host(World& world, std::string name, HostIndex index, const HostOptions& o
       scheduler_(world.scheduler()),
       name_(std::move(name)),
       index_(index),
+      description_(options.description),
       random_(world.seeds(), "host " + name_),
       port_options_(options.ports),
       deadline_(std::make_unique<Deadline>(*this)) {
+  CM_ASSERT(problem_with(description_).empty());
   boot();
   interfaces_.add(options);
 }

@@ -12,6 +12,7 @@
 
 #include "sim/devices.h"
 #include "sim/host_clock.h"
+#include "sim/host_description.h"
 #include "sim/host_observer.h"
 #include "sim/interfaces.h"
 #include "sim/neighbours.h"
@@ -45,6 +46,8 @@ class Host final : private verbs::Runtime, private Settler {
   /// The host's number in traces and recordings.
   [[nodiscard]] HostIndex index() const { return index_; }
   [[nodiscard]] World& world() const { return world_; }
+  /// Returns the hardware and the kernel of the host, as its processes see them.
+  [[nodiscard]] const HostDescription& description() const { return description_; }
   /// The argument of cm::EventChannel::create.
   [[nodiscard]] transport::soft::SoftTransport& transport() const { return *transport_; }
   [[nodiscard]] verbs::Runtime& runtime() { return *this; }
@@ -168,6 +171,7 @@ class Host final : private verbs::Runtime, private Settler {
   Scheduler& scheduler_;  ///< the world's
   std::string name_;
   HostIndex index_;
+  HostDescription description_;
   RandomStream random_;
   transport::soft::PortTableConfig port_options_;
   HostClock clock_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recording/sink.h"
+#include "sim/host_description.h"
 #include "sim/memory.h"
 #include "sim/schedule/schedule.h"
 #include "sim/trace/tracing.h"
@@ -112,7 +113,7 @@ struct InterfaceOptions {
   BondOptions bond{};
 };
 
-/// The interfaces of a host, and the addresses that it cannot reach.
+/// The interfaces of a host, the addresses that it cannot reach, and its hardware.
 struct HostOptions {
   std::vector<InterfaceOptions> interfaces;
   /// Networks that the host cannot reach ("198.51.100.0/24"): a connection to an address in them
@@ -120,6 +121,7 @@ struct HostOptions {
   /// ENETUNREACH.
   std::vector<std::string> unreachable{};
   transport::soft::PortTableConfig ports{};
+  HostDescription description{};  ///< what processes on the host see of it
 };
 
 }  // namespace anyrdma::sim

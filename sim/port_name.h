@@ -1,10 +1,10 @@
 // Names of ports in scenario files and fault plans: a device and the number of its port.
 #pragma once
 
-#include <charconv>
 #include <cstdint>
 #include <string_view>
-#include <system_error>
+
+#include "base/number.h"
 
 namespace anyrdma::sim {
 
@@ -13,9 +13,7 @@ struct PortName {
   explicit PortName(std::string_view name) : device(name) {
     const std::size_t slash = name.rfind('/');
     if (slash == std::string_view::npos) return;
-    const std::string_view digits = name.substr(slash + 1);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc{} || end != digits.data() + digits.size()) number = 0;
+    number = whole_number<std::uint8_t>(name.substr(slash + 1)).value_or(0);
     if (number != 0) device = name.substr(0, slash);
   }
 

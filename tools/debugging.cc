@@ -1,6 +1,7 @@
 #include "tools/debugging.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +62,8 @@ class StartedGdb {
       std::vector<char*> arguments;
       for (std::string& each : words) arguments.push_back(each.data());
       arguments.push_back(nullptr);
+      const pid_t self = ::getpid();
+      (void)!::write(report[1], &self, sizeof self);
       ::execvp("gdb", arguments.data());
       (void)!::write(report[1], "x", 1);
       ::_exit(127);
@@ -68,22 +71,33 @@ class StartedGdb {
     while (::waitpid(between, nullptr, 0) < 0 && errno == EINTR) continue;
     reports.reset();
     char byte = 0;
-    ssize_t size = 0;
-    while ((size = ::read(reported.get(), &byte, 1)) < 0 && errno == EINTR) continue;
-    return size == 0;
+    return read_from(reported, &pid_, sizeof pid_) == sizeof pid_ &&
+           read_from(reported, &byte, 1) == 0;
   }
-  /// Waits for its end.
+  /// Waits for its end. When this command is to end, gdb is told to.
   ~StartedGdb() {
     if (!life_) return;
-    char byte = 0;
-    while (::read(life_.get(), &byte, 1) < 0 && errno == EINTR) continue;
+    constexpr int kPauseMs = 100;
+    pollfd one{.fd = life_.get(), .events = POLLIN, .revents = 0};
+    while (::poll(&one, 1, kPauseMs) <= 0) {
+      if (!Interruption::came()) continue;
+      ::kill(pid_, SIGTERM);
+      return;
+    }
   }
   StartedGdb() = default;
   StartedGdb(const StartedGdb&) = delete;
   StartedGdb& operator=(const StartedGdb&) = delete;
 
  private:
+  static ssize_t read_from(const Descriptor& pipe, void* into, std::size_t bytes) {
+    ssize_t size = 0;
+    while ((size = ::read(pipe.get(), into, bytes)) < 0 && errno == EINTR) continue;
+    return size;
+  }
+
   Descriptor life_;
+  pid_t pid_ = -1;
 };
 
 class Connected final : public Debugging {

@@ -70,6 +70,12 @@ std::string device_names() {
   return names;
 }
 
+/// An option that may be repeated takes one value each time: the word behind it may be a file.
+void take_single_values(CLI::App& command) {
+  const auto is_named = [](const CLI::Option* option) { return !option->get_positional(); };
+  for (CLI::Option* const each : command.get_options(is_named)) each->allow_extra_args(false);
+}
+
 class Command {
  public:
   Command() {
@@ -88,6 +94,7 @@ class Command {
     check_->add_option("RUN", checked_, "a recording, or those of processes; a directory of them")
         ->required();
     describe_help();
+    for (CLI::App* const each : {explore_, sim_, trace_}) take_single_values(*each);
   }
 
   int main(const Words& words) {

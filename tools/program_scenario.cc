@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "tools/host_lines.h"
 #include "tools/words.h"
 
 namespace anyrdma::tools {
@@ -64,6 +65,7 @@ std::size_t line_of_fault(std::string_view plan, std::size_t number) {
 
 std::string problem_with(const ProgramScenario& scenario) {
   if (std::string problem = problem_with_size(scenario); !problem.empty()) return problem;
+  if (std::string problem = problem_with_host_lines(scenario); !problem.empty()) return problem;
   std::set<std::string> names;
   std::map<std::string, unsigned> numbers;
   for (const auto* all : {&scenario.background, &scenario.programs}) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "sim/fault_plan.h"
+#include "sim/host_description.h"
 #include "sim/options.h"
 #include "verbs/time.h"
 
@@ -23,6 +24,15 @@ namespace anyrdma::tools {
 struct PlacedHost {
   std::string name;
   std::vector<std::string> addresses;
+  std::string where{};
+};
+
+/// A line of the file, or an option, about the hardware or the kernel of hosts.
+struct HostLine {
+  enum class What : std::uint8_t { kProcessors, kMemory, kKernel };
+  std::string host{};  ///< empty: all hosts
+  What what = What::kProcessors;
+  sim::HostDescription said{};  ///< of which the line sets one
   std::string where{};
 };
 
@@ -73,6 +83,7 @@ inline constexpr std::size_t kProgramsMax = 4000;
 struct ProgramScenario {
   std::string file{};  ///< that says so; empty: the command line alone
   std::vector<PlacedHost> hosts;
+  std::vector<HostLine> host_lines{};  ///< host_lines.h
   std::vector<Placed> programs;
   std::vector<Placed> background;           ///< servers: ended once all others have
   std::vector<Expectation> expectations{};  ///< beside that all end

@@ -1,14 +1,15 @@
 #include "tools/scenario_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/number.h"
 #include "sim/machines/common_directory.h"
 #include "sim/mistakes.h"
+#include "tools/host_lines.h"
 #include "tools/memory_option.h"
 #include "tools/standard_menu.h"
 #include "tools/text_file.h"
@@ -56,11 +57,9 @@ std::optional<std::vector<int>> numbers_in(std::string_view text) {
   std::vector<int> numbers;
   while (!text.empty()) {
     const std::string word = take_word(text);
-    int number = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (error != std::errc() || end != word.data() + word.size() || number < 0 || number > 255)
-      return std::nullopt;
-    numbers.push_back(number);
+    const auto number = whole_number<std::uint8_t>(word);
+    if (!number) return std::nullopt;
+    numbers.push_back(*number);
   }
   if (numbers.empty()) return std::nullopt;
   return numbers;
@@ -289,6 +288,11 @@ std::string take_time_of(const std::string& word, std::string_view rest, const L
   return take_time(word, rest, scenario);
 }
 
+std::string take_host_line_at(const std::string& word, std::string_view rest, const Line& line,
+                              ProgramScenario& scenario) {
+  return take_host_line(word, rest, line.where(), scenario);
+}
+
 struct Statement {
   std::string_view word;
   Take take;
@@ -323,6 +327,9 @@ constexpr Statement kStatements[]{
                  ProgramScenario& scenario) { return take_common(word, rest, scenario); }},
     {"keep", [](const std::string& word, std::string_view rest, const Line&,
                 ProgramScenario& scenario) { return take_common(word, rest, scenario); }},
+    {"processors", take_host_line_at},
+    {"ram", take_host_line_at},
+    {"kernel", take_host_line_at},
     {"hugepages", [](const std::string&, std::string_view rest, const Line&,
                      ProgramScenario& scenario) { return take_huge_pages(rest, scenario); }},
     {"stdin", [](const std::string&, std::string_view rest, const Line& line,
@@ -379,11 +386,10 @@ std::string take_common(const std::string& what, std::string_view rest, ProgramS
 
 std::string take_huge_pages(std::string_view rest, ProgramScenario& scenario) {
   constexpr unsigned kMost = 1 << 16;
-  unsigned count = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), count);
-  if (error != std::errc() || end != rest.data() + rest.size() || count == 0 || count > kMost)
+  const auto count = whole_number<unsigned>(rest);
+  if (!count || *count == 0 || *count > kMost)
     return "'hugepages' needs a number of pages of 2 MiB, from 1 to " + std::to_string(kMost);
-  scenario.huge_pages = count;
+  scenario.huge_pages = *count;
   return {};
 }
 

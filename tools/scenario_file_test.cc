@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "sim/fault_plan.h"
+#include "sim/host_description.h"
+#include "tools/host_lines.h"
 
 namespace anyrdma::tools {
 namespace {
@@ -20,6 +22,12 @@ ProgramScenario scenario_of(const std::string& text) {
   auto scenario = parse_scenario("file", text);
   if (!scenario) ADD_FAILURE() << scenario.error().sentence;
   return scenario ? *scenario : ProgramScenario{};
+}
+
+/// Of a file with this line.
+std::string refusal(const std::string& line) {
+  const auto scenario = parse_scenario("file", "host here 10.0.0.1\n" + line + "\non here true\n");
+  return scenario ? "taken" : scenario.error().sentence;
 }
 
 TEST(ScenarioFile, ACommentBeginsWithAWord) {
@@ -117,12 +125,6 @@ TEST(ScenarioFile, AMemoryIsAProfilesName) {
 }
 
 TEST(ScenarioFile, WhatIsNotUnderstoodIsSaidWithItsLine) {
-  const auto refusal = [](const std::string& line) {
-    const auto scenario =
-        parse_scenario("file", "host here 10.0.0.1\n" + line + "\non here true\n");
-    return scenario ? "taken" : scenario.error().sentence;
-  };
-
   EXPECT_THAT(refusal("expect here/true any"),
               HasSubstr("file:2: 'expect' is incomplete. Write 'status N...'"));
   EXPECT_THAT(refusal("expect true status 0"),
@@ -221,6 +223,69 @@ TEST(ScenarioFile, HasDirectoriesThatAreNotOfEachHost) {
   EXPECT_EQ(scenario.common,
             (Pairs{{"", "/tmp/of/hosts"}, {"", "/usr"}, {"/usr/bin", "/usr/bin"}}));
   EXPECT_EQ(scenario.huge_pages, 12u);
+}
+
+TEST(ScenarioFile, DescribesNoHostThatCannotBe) {
+  for (const char* const count : {"here x", "x", "-1", "8x", "99999999999"})
+    EXPECT_THAT(refusal(std::string("processors ") + count),
+                HasSubstr("file:2: 'processors' needs a number"));
+  EXPECT_THAT(refusal("processors 0"), HasSubstr("file:2: a host has from 1 to 1024 processors"));
+  EXPECT_THAT(refusal("processors here 1025"), HasSubstr("1024 processors, not 1025."));
+  for (const char* const size : {"here", "8", "8GB", "GiB", "-8GiB", "8GiBs"})
+    EXPECT_THAT(refusal(std::string("ram ") + size), HasSubstr("file:2: 'ram' needs a size"));
+  for (const char* const size : {"0KiB", "63MiB", "65TiB", "99999999999TiB"})
+    EXPECT_THAT(refusal(std::string("ram ") + size), HasSubstr("file:2: a host has from 64MiB to"));
+  EXPECT_THAT(refusal("ram 65537KiB"), HasSubstr("file:2: the memory of a host is a multiple"));
+  EXPECT_THAT(refusal("kernel five"), HasSubstr("file:2: 'five' is no release of a kernel"));
+  EXPECT_THAT(refusal("kernel here 2.6.32"), HasSubstr("file:2: the kernel '2.6.32' is older"));
+  for (const std::string word : {"processors", "ram", "kernel"}) {
+    EXPECT_THAT(refusal(word), HasSubstr("file:2: '" + word + "' needs a value"));
+    EXPECT_THAT(refusal(word + " here 1 2"), HasSubstr("file:2: '" + word + "' needs a value"));
+  }
+  EXPECT_THAT(refusal("processors 2\nprocessors 4"),
+              HasSubstr("file:3: the file has two lines 'processors' for all hosts. Remove one"));
+  EXPECT_THAT(refusal("kernel here 5.10\nkernel here 5.10"),
+              HasSubstr("file:3: the file has two lines 'kernel' for the host here. Remove one"));
+}
+
+TEST(ScenarioFile, DescribesAllHostsAndSingleOnes) {
+  ProgramScenario scenario = scenario_of(
+      "processors one 64\n"
+      "host one 10.0.0.1\n"
+      "host two 10.0.0.2\n"
+      "processors 4\n"
+      "ram\t two  512MiB\n"
+      "kernel 5.10.0\n"
+      "on one true\n");
+
+  const sim::HostDescription one = description_of(scenario, "one");
+  EXPECT_EQ(one.processors, 64u);
+  EXPECT_EQ(one.memory, sim::HostDescription{}.memory);
+  EXPECT_EQ(one.kernel, "5.10.0");
+  const sim::HostDescription two = description_of(scenario, "two");
+  EXPECT_EQ(two.processors, 4u);
+  EXPECT_EQ(two.memory, 512u << 20);
+  EXPECT_EQ(two.kernel, "5.10.0");
+
+  // An option replaces what the file says of the same hosts.
+  EXPECT_EQ(take_host_line("processors", "8", "--processors 8", scenario), "");
+  EXPECT_EQ(description_of(scenario, "one").processors, 64u);
+  EXPECT_EQ(description_of(scenario, "two").processors, 8u);
+  EXPECT_EQ(problem_with(scenario), "");
+}
+
+TEST(ScenarioFile, DescribesNoHostThatIsNotThereOrTooSmall) {
+  const auto problem = [](const std::string& lines) {
+    return problem_with(scenario_of("host here 10.0.0.1\non here true\n" + lines + "\n"));
+  };
+
+  EXPECT_EQ(problem("processors there 2"),
+            "file:3: there is no host 'there'. Add a line 'host there ADDRESS', or --host "
+            "there=ADDRESS.");
+  EXPECT_EQ(problem("hugepages 33\nram 64MiB"),
+            "file:4: the memory of the host, 64MiB, is too small for its 33 huge pages of 2MiB.");
+  EXPECT_EQ(problem("hugepages 32\nram 64MiB"), "");
+  EXPECT_EQ(problem("hugepages 65536"), "");
 }
 
 TEST(ScenarioFile, NamesWhatIsNotThereWithItsLine) {

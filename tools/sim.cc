@@ -1,6 +1,8 @@
 #include "tools/sim.h"
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -19,6 +21,7 @@
 #include "tools/bundle.h"
 #include "tools/ci_report.h"
 #include "tools/debugging.h"
+#include "tools/host_lines.h"
 #include "tools/interruption.h"
 #include "tools/memory_option.h"
 #include "tools/scenario_file.h"
@@ -57,7 +60,15 @@ bool take_faults(const std::string& path, ProgramScenario& scenario) {
   return false;
 }
 
-/// What the hosts have in common, and how much memory.
+/// "HOST=VALUE" as the scenario file has it, "HOST VALUE". Empty: one of the two is missing.
+std::string as_line(std::string option) {
+  const std::size_t equals = option.find('=');
+  if (equals == 0 || equals == option.size() - 1) return {};
+  if (equals != std::string::npos) option[equals] = ' ';
+  return option;
+}
+
+/// Takes the options about the directories, the memory and the hardware of hosts.
 bool take_surroundings(const SimOptions& options, ProgramScenario& scenario) {
   const auto taken = [](const std::string& option, const std::string& problem) {
     if (!problem.empty()) say("--" + option + " is invalid: " + problem + ".");
@@ -68,6 +79,14 @@ bool take_surroundings(const SimOptions& options, ProgramScenario& scenario) {
   }
   for (const std::string& path : options.kept) {
     if (!taken("keep " + path, take_common("keep", path, scenario))) return false;
+  }
+  constexpr std::array<const char*, 3> kHardware{"processors", "ram", "kernel"};
+  for (std::size_t i = 0; i < kHardware.size(); ++i) {
+    for (const std::string& text : options.hardware[i]) {
+      const std::string option = std::string(kHardware[i]) + " " + text;
+      if (!taken(option, take_host_line(kHardware[i], as_line(text), "--" + option, scenario)))
+        return false;
+    }
   }
   return options.huge_pages.empty() ||
          taken("hugepages " + options.huge_pages, take_huge_pages(options.huge_pages, scenario));
@@ -174,7 +193,7 @@ Exit run_trial(const ProgramScenario& scenario, const sim::Trial& trial,
     simulation = std::make_unique<Simulation>(scenario, trial, settings);
     if (const Exit built = simulation->build(); built != Exit::kOk) return built;
     outcome = simulation->run();
-  } while (debugging != nullptr && debugging->cluster().runs_again());
+  } while (debugging != nullptr && !Interruption::came() && debugging->cluster().runs_again());
   return Exit::kOk;
 }
 
@@ -346,6 +365,7 @@ int simulate(const SimOptions& options) {
   const bool bundled = bundling.write(*scenario, *trial, outcome);
   if (!outcome.problem.empty()) print_problem(options, outcome.problem, cores);
   const bool reported = report(options, *trial, outcome, begin, reports);
+  debugging.reset();
   if (Interruption::came()) Interruption::end();
   const bool well = outcome.problem.empty() && captured && bundled && reported;
   return static_cast<int>(well ? Exit::kOk : Exit::kFailed);

@@ -1,6 +1,7 @@
 // `anyrdma sim`: unmodified programs on simulated hosts, in virtual time.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -29,11 +30,13 @@ struct SimOptions {
   std::vector<std::string> shared;  ///< paths of directories that the hosts have in common
   std::vector<std::string> kept;    ///< paths of directories of the machine
   std::string huge_pages;           ///< how many each host has; empty: none
-  std::string patience;             ///< with who computes, "10s"; empty: 60s
-  std::string output;  ///< directory for what programs say; empty: to stdout and stderr
-  std::string junit;   ///< file for a JUnit report; empty: none
-  std::string cores;   ///< directory for core files at a failure; empty: none
-  std::string bundle;  ///< file for a bundle; empty: none
+  /// [HOST=]VALUE of `--processors`, `--ram` and `--kernel`, in this order.
+  std::array<std::vector<std::string>, 3> hardware;
+  std::string patience;  ///< with who computes, "10s"; empty: 60s
+  std::string output;    ///< directory for what programs say; empty: to stdout and stderr
+  std::string junit;     ///< file for a JUnit report; empty: none
+  std::string cores;     ///< directory for core files at a failure; empty: none
+  std::string bundle;    ///< file for a bundle; empty: none
   const OpenBundle* from = nullptr;  ///< the bundle that is replayed; null: none is
   bool times = false;                ///< precede the lines in the files of `output`
   bool buffered = false;             ///< standard output is buffered as stdio does it for a pipe

@@ -33,6 +33,7 @@
 #include "sim/world.h"
 #include "tools/common_directories.h"
 #include "tools/core_files.h"
+#include "tools/host_lines.h"
 #include "tools/judgement.h"
 #include "tools/output_files.h"
 #include "tools/planned_ends.h"
@@ -98,7 +99,9 @@ class Simulation::Run {
         say(host.where + ": " + problem);
         return Exit::kUsage;
       }
-      if (const auto made = machines_.add_host(host.name, host.addresses); !made) {
+      if (const auto made =
+              machines_.add_host(host.name, host.addresses, description_of(scenario_, host.name));
+          !made) {
         say(host.where + ": " + made.error().sentence);
         return Exit::kFailed;
       }
@@ -240,16 +243,14 @@ class Simulation::Run {
   }
 
   void show_progress() {
-    const auto& all = sandbox_.programs();
-    const auto running =
-        std::count_if(all.begin(), all.end(), [](const auto& each) { return !each->status(); });
+    const auto running = std::ranges::count_if(sandbox_.programs(),
+                                               [](const auto& each) { return !each->status(); });
     progress_.show({.now = world_.now().time_since_epoch(),
                     .limit = scenario_.limit,
                     .running = static_cast<std::size_t>(running)});
   }
 
   // --- what is recorded when it is said ---------------------------------------------------------
-
   /// A problem, by its first line, which is said once.
   void tell(std::string_view problem) {
     take_failure();
@@ -435,6 +436,10 @@ class Simulation::Run {
   }
 
   [[nodiscard]] sim::programs::SandboxOptions sandbox_options() {
+    const std::function<void(std::string_view)> remark = [this](std::string_view text) {
+      progress_.clear();
+      if (options_.print) say(std::string(text));
+    };
     return {.call_cost = options_.call_cost,
             .processor_time = scenario_.patience,
             .interrupted = options_.interrupted,
@@ -447,18 +452,13 @@ class Simulation::Run {
             .all_stacks = options_.stacks,
             .debugger = options_.debugger,
             .on_call = options_.calls ? print_call : nullptr,
-            .on_remark =
-                [this](std::string_view text) {
-                  if (scenario_.strict) return refuse(std::string(text));
-                  progress_.clear();
-                  if (options_.print) say(std::string(text));
-                },
-            .reports_differences = scenario_.strict};
+            .on_remark = [=, this](auto text) { scenario_.strict ? refuse(text) : remark(text); },
+            .on_fact = scenario_.strict ? remark : nullptr};
   }
 
-  void refuse(const std::string& text) {
+  void refuse(std::string_view text) {
     if (refusal_.empty())
-      refusal_ = "--strict ended the run, which may be irreproducible: " + text + "\n";
+      refusal_ = "--strict ended the run, which may be irreproducible: " + std::string(text) + "\n";
   }
 
   [[nodiscard]] std::vector<std::string> environment_on(const sim::Host& host,
@@ -528,8 +528,7 @@ class Simulation::Run {
 
   [[nodiscard]] bool all_ended() {
     if (!sandbox_.all_ended()) return false;
-    const auto& all = sandbox_.programs();
-    return std::none_of(all.begin(), all.end(), [this](const auto& each) {
+    return std::ranges::none_of(sandbox_.programs(), [this](const auto& each) {
       return !each->background() && comes_back(*each);
     });
   }

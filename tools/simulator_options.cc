@@ -102,6 +102,30 @@ void describe_search(CLI::App& explore, ExploreCommand& command) {
       ->type_name("NAME=NUMBER");
 }
 
+/// Adds the options about the directories, the memory and the hardware of hosts.
+void describe_hosts(CLI::App& sim, SimOptions& command) {
+  sim.add_option("--share", command.shared,
+                 "a directory that is common to all hosts, empty at first, gone at the end")
+      ->type_name("PATH");
+  sim.add_option("--keep", command.kept,
+                 "a directory of the machine that programs see, also below /tmp, /dev/shm\n"
+                 "or /run, where each host has its own files")
+      ->type_name("PATH");
+  sim.add_option("--hugepages", command.huge_pages,
+                 "huge pages of 2 MiB of each host (default: none)")
+      ->type_name("NUMBER");
+  sim.add_option("--processors", command.hardware[0],
+                 "number of processors of all hosts, or of one (default: 2)")
+      ->type_name("[HOST=]NUMBER");
+  sim.add_option("--ram", command.hardware[1],
+                 "memory that all hosts have for their programs to see, or one (default: 8GiB)")
+      ->type_name("[HOST=]SIZE");
+  sim.add_option("--kernel", command.hardware[2],
+                 "release of the kernel of all hosts, or of one, as `uname -r` prints it\n"
+                 "(default: 6.1.0-anyrdma)")
+      ->type_name("[HOST=]RELEASE");
+}
+
 }  // namespace
 
 void describe(CLI::App& explore, ExploreCommand& command) {
@@ -232,16 +256,7 @@ void describe(CLI::App& sim, SimOptions& command) {
       ->type_name("FILE");
   sim.add_option("--record", command.record, "writes a recording to this file, for `anyrdma trace`")
       ->type_name("FILE");
-  sim.add_option("--share", command.shared,
-                 "a directory that is common to all hosts, empty at first, gone at the end")
-      ->type_name("PATH");
-  sim.add_option("--keep", command.kept,
-                 "a directory of the machine that programs see, also below /tmp, /dev/shm\n"
-                 "or /run, where each host has its own files")
-      ->type_name("PATH");
-  sim.add_option("--hugepages", command.huge_pages,
-                 "huge pages of 2 MiB of each host (default: none)")
-      ->type_name("NUMBER");
+  describe_hosts(sim, command);
   sim.add_option("--limit", command.limit,
                  "largest virtual time of the run, such as 10s (default: one day)")
       ->type_name("TIME");

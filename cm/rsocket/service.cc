@@ -1,7 +1,6 @@
 #include "cm/rsocket/service.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,28 +8,13 @@
 #include <system_error>
 #include <thread>
 
+#include "base/no_signals.h"
 #include "cm/rsocket/bell.h"
 #include "cm/rsocket/stream.h"
 #include "cm/rsocket/waiting.h"
 
 namespace anyrdma::rsocket {
 namespace {
-
-/// Blocks all signals of this thread, and of threads that it starts, until the end of the scope.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all{};
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 bool same(const std::weak_ptr<Stream>& one, const std::shared_ptr<Stream>& other) {
   return !one.owner_before(other) && !other.owner_before(one);
@@ -61,7 +45,7 @@ void Service::care_for(const std::shared_ptr<Stream>& stream) {
   changed_ = true;
   if (bell_ != nullptr) bell_->ring();
   if (started_) return;
-  const NoSignals blocked;
+  const NoSignals inherited;
   try {
     std::thread([this] { run(); }).detach();
     started_ = true;

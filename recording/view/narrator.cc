@@ -3,9 +3,9 @@
 #include <rdma/rdma_cma.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "recording/packets/fields.h"
 #include "recording/packets/packet_text.h"
@@ -28,16 +28,11 @@ std::span<const std::uint8_t> bytes_of(std::string_view text) {
 
 std::optional<std::uint64_t> number_in(const std::string& text) {
   const bool hex = text.starts_with("0x");
-  const char* const begin = text.data() + (hex ? 2 : 0);
-  const char* const end = text.data() + text.size();
-  std::uint64_t number = 0;
-  const auto [at, error] = std::from_chars(begin, end, number, hex ? 16 : 10);
-  if (error != std::errc() || at != end) return std::nullopt;
-  return number;
+  return whole_number<std::uint64_t>(std::string_view(text).substr(hex ? 2 : 0), hex ? 16 : 10);
 }
 
 /// Takes a field out whose value is a number.
-std::optional<std::uint64_t> take_number(Fields& fields, std::string_view name) {
+std::optional<std::uint64_t> take_field(Fields& fields, std::string_view name) {
   const auto found = std::find_if(fields.begin(), fields.end(),
                                   [&](const auto& each) { return each.first == name; });
   if (found == fields.end()) return std::nullopt;
@@ -281,8 +276,8 @@ void Narrator::on_sent(const Entry& entry) {
   if (entry.numbers[1] != 0) record.to = lane_at(entry.numbers[1] - 1);
   const bool data = record.name.find(' ') != std::string::npos;  // "RC SEND Only", but "REQ"
   if (!data) return;
-  record.psn = take_number(record.fields, "psn");
-  record.bytes = take_number(record.fields, "length");
+  record.psn = take_field(record.fields, "psn");
+  record.bytes = take_field(record.fields, "length");
   const auto qp = std::find_if(record.fields.begin(), record.fields.end(),
                                [](const auto& each) { return each.first == "qpn"; });
   if (qp == record.fields.end() || !record.to) return;

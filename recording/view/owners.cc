@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/number.h"
 #include "recording/view/narrator.h"
 
 namespace anyrdma::recording {
@@ -20,10 +21,10 @@ std::string value_of(const Record& record, std::string_view name) {
   return {};
 }
 
-std::uint64_t hex_value(const std::string& text) {
-  std::uint64_t number = 0;
-  if (text.size() > 2) std::from_chars(text.data() + 2, text.data() + text.size(), number, 16);
-  return number;
+std::uint64_t hex_value(std::string_view text) {
+  if (!text.starts_with("0x")) return 0;
+  text.remove_prefix(2);
+  return take_number<std::uint64_t>(text, 16).value_or(0);
 }
 
 bool is_request(const std::string& name) {

@@ -1,7 +1,8 @@
 #include "recording/view/process_file.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/number.h"
 
 namespace anyrdma::recording {
 namespace {
@@ -36,11 +37,8 @@ std::string_view ProcessFile::told(std::string_view key) const {
 }
 
 std::optional<std::int64_t> ProcessFile::number(std::string_view key) const {
-  const std::string_view text = told(key);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0) return std::nullopt;
-  return number;
+  const auto number = whole_number<std::int64_t>(told(key));
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 bool ProcessFile::leaves(const Entry& entry) const {

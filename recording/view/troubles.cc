@@ -1,13 +1,13 @@
 #include "recording/view/troubles.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <deque>
 #include <map>
 #include <utility>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "verbs/soft/rc_constants.h"
 
@@ -27,9 +27,8 @@ std::string times(std::uint64_t count) {
   return count == 1 ? "once" : std::to_string(count) + " times";
 }
 
-std::string wait_text(const std::string& field) {
-  unsigned number = 0;
-  std::from_chars(field.data(), field.data() + field.size(), number);
+std::string wait_text(std::string_view field) {
+  const unsigned number = take_number<unsigned>(field).value_or(0);
   const auto wait = verbs::soft::rnr_delay(static_cast<std::uint8_t>(number & 31));
   std::string text;
   anyrdma::append(text, "%g ms", static_cast<double>(wait.count()) / 1e6);

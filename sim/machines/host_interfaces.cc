@@ -1,10 +1,9 @@
 #include "sim/machines/host_interfaces.h"
 
-#include <charconv>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
+#include "base/number.h"
 #include "sim/machines/names.h"
 #include "transport/soft/prefix.h"
 
@@ -53,9 +52,8 @@ bool is_number(std::string_view text) {
 }
 
 std::string take_port(std::string_view text, InterfaceOptions& interface) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), interface.port);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  if (whole && interface.port >= 1 && interface.port <= kInterfacesMax) return "";
+  interface.port = whole_number<decltype(interface.port)>(text).value_or(0);
+  if (interface.port >= 1 && interface.port <= kInterfacesMax) return "";
   return in_quotes(text) + " is no number of a port: from 1 to " + std::to_string(kInterfacesMax) +
          ".";
 }

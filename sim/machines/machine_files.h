@@ -3,9 +3,12 @@
 // else that runs there.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/host_description.h"
 
 namespace anyrdma::sim {
 
@@ -14,14 +17,20 @@ struct MachineFile {
   std::string text;
 };
 
-/// Returns the files of a simulated host with two idle processors and 8 GiB of memory, half of
-/// which is free, 1000 s after power-on. `cpuinfo`: the content of the real machine's
-/// /proc/cpuinfo, from which the processor's type is taken. Sources: proc(5);
+/// Returns the files of a simulated host 1000 s after power-on, whose processors are idle and half
+/// of whose memory is free. `cpuinfo`: the content of the real machine's /proc/cpuinfo, from which
+/// the processor's type is taken. Source: proc(5);
 /// Documentation/ABI/testing/sysfs-devices-system-cpu and -node of Linux.
-[[nodiscard]] std::vector<MachineFile> machine_files(std::string_view cpuinfo);
+[[nodiscard]] std::vector<MachineFile> machine_files(const HostDescription& description,
+                                                     std::string_view cpuinfo);
+
+/// Returns the files in /sys/devices/system/cpu, by their paths there: a package in which each
+/// processor is a core of its own. Source: Documentation/admin-guide/cputopology.rst of Linux.
+[[nodiscard]] std::map<std::string, std::string> processor_files(unsigned processors);
 
 /// Returns the files that replace some of machine_files() on a host with `all` huge pages of 2 MiB,
 /// of which `free` are free.
-[[nodiscard]] std::vector<MachineFile> huge_page_files(unsigned all, unsigned free);
+[[nodiscard]] std::vector<MachineFile> huge_page_files(const HostDescription& description,
+                                                       unsigned all, unsigned free);
 
 }  // namespace anyrdma::sim

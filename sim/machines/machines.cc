@@ -101,24 +101,36 @@ void Premises::settle() {
   directory_ = new_directory(all_.path());
   files_.clear();
   nodes_.clear();
-  const std::filesystem::path shown = new_directory(all_.path());
-  if (shown.empty()) {
-    if (error_ == 0) error_ = errno;
-    return;
-  }
-  std::ifstream cpuinfo("/proc/cpuinfo");
-  for (const auto& [path, text] :
-       machine_files(std::string(std::istreambuf_iterator<char>(cpuinfo), {}))) {
-    files_.emplace_back(shown / std::to_string(files_.size()), path);
-    if (const int error = write_file(files_.back().first, text); error != 0) {
-      error_ = error;
-      return;
-    }
-  }
+  shown_ = new_directory(all_.path());
+  if (shown_.empty() && error_ == 0) error_ = errno;
 }
 
-std::string Premises::problem() {
-  settle();
+int Premises::write_files(const HostDescription& description, Files& files) {
+  static const std::string cpuinfo = [] {
+    std::ifstream file("/proc/cpuinfo");
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }();
+  const std::filesystem::path place = shown_ / std::to_string(files_.size());
+  std::error_code error;
+  const std::filesystem::path processors = place / "cpu";
+  std::filesystem::create_directories(processors, error);
+  if (error) return error.value();
+  for (const auto& [path, text] : processor_files(description.processors)) {
+    const std::filesystem::path file = processors / path;
+    std::filesystem::create_directories(file.parent_path(), error);
+    if (error) return error.value();
+    if (const int failed = write_file(file, text); failed != 0) return failed;
+  }
+  files.emplace_back(processors, "/sys/devices/system/cpu");
+  for (const auto& [path, text] : machine_files(description, cpuinfo)) {
+    files.emplace_back(place / std::to_string(files.size()), path);
+    if (const int failed = write_file(files.back().first, text); failed != 0) return failed;
+  }
+  return 0;
+}
+
+std::string Premises::problem(const HostDescription& description) {
+  (void)files(description);
   return error_ == 0 ? "" : refusal(error_, all_.path());
 }
 
@@ -127,9 +139,14 @@ const std::filesystem::path& Premises::directory() {
   return directory_;
 }
 
-const std::vector<std::pair<std::string, std::string>>& Premises::files() {
+const std::vector<std::pair<std::string, std::string>>& Premises::files(
+    const HostDescription& description) {
   settle();
-  return files_;
+  const auto found = files_.find(description);
+  if (found != files_.end()) return found->second;
+  Files made;
+  if (error_ == 0) error_ = write_files(description, made);
+  return files_[description] = std::move(made);
 }
 
 std::string Premises::nodes(const std::string& host, std::map<std::string, std::string> files) {
@@ -177,13 +194,16 @@ Machines::~Machines() {
 }
 
 std::string Machines::problem_with_host(const std::string& name,
-                                        const std::vector<std::string>& words) const {
+                                        const std::vector<std::string>& words,
+                                        const HostDescription& description) const {
   if (!is_name(name, kHostNameMax)) {
     return in_quotes(name) +
            " is no name of a host: letters, digits, '.', '-' and '_', at most 63 of them, with a "
            "letter or a digit first.";
   }
   if (world_.find_host(name) != nullptr) return "there is a host of that name already.";
+  if (const std::string problem = problem_with(description, huge_pages_); !problem.empty())
+    return "the host " + name + ": " + problem + ".";
   const auto interfaces = parse_interfaces(words);
   if (!interfaces) return "the host " + name + ": " + interfaces.error().sentence;
   std::vector<std::string> addresses;
@@ -211,12 +231,14 @@ bool Machines::is_quiet() const {
 }
 
 verbs::OrWhyNot<Host*> Machines::add_host(const std::string& name,
-                                          const std::vector<std::string>& words) {
-  if (std::string problem = problem_with_host(name, words); !problem.empty())
+                                          const std::vector<std::string>& words,
+                                          const HostDescription& description) {
+  if (std::string problem = problem_with_host(name, words, description); !problem.empty())
     return verbs::WhyNot{std::move(problem)};
-  if (std::string problem = premises_.problem(); !problem.empty())
+  if (std::string problem = premises_.problem(description); !problem.empty())
     return verbs::WhyNot{std::move(problem)};
-  Host& host = world_.add_host(name, {.interfaces = parse_interfaces(words).value()});
+  Host& host = world_.add_host(
+      name, {.interfaces = parse_interfaces(words).value(), .description = description});
   const std::filesystem::path directory = place_.path() / name;
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -360,7 +382,7 @@ std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& 
   const std::filesystem::path own = premises_.directory() / (host.name() + ".name");
   (void)write_file(names, text);
   (void)write_file(own, host.name() + '\n');
-  auto files = premises_.files();
+  auto files = premises_.files(host.description());
   files.emplace_back(names.string(), "/etc/hosts");
   files.emplace_back(own.string(), "/etc/hostname");
   if (huge_pages_ != 0)
@@ -372,7 +394,7 @@ std::vector<std::pair<std::string, std::string>> Machines::files_of(const Host& 
 std::vector<std::pair<std::string, std::string>> Machines::huge_page_files_of(const Host& host,
                                                                               unsigned free) const {
   std::vector<std::pair<std::string, std::string>> files;
-  for (const auto& [path, text] : huge_page_files(huge_pages_, free)) {
+  for (const auto& [path, text] : huge_page_files(host.description(), huge_pages_, free)) {
     const auto file =
         premises_.directory() / (host.name() + ".huge" + std::to_string(files.size()));
     write_file(file, text);

@@ -13,6 +13,7 @@
 
 #include "sim/gateway/gateway.h"
 #include "sim/host.h"
+#include "sim/host_description.h"
 #include "sim/machines/run_directory.h"
 #include "sim/programs/kernel/realms.h"
 #include "sim/programs/supervisor/sandbox.h"
@@ -30,15 +31,17 @@ class Premises {
   Premises(const Premises&) = delete;
   Premises& operator=(const Premises&) = delete;
 
-  /// Returns a sentence about why the files of runs cannot be written; empty: they can.
-  [[nodiscard]] std::string problem();
+  /// Returns a sentence about why the files of runs, with hosts of this description, cannot be
+  /// written; empty: they can.
+  [[nodiscard]] std::string problem(const HostDescription& description = {});
   /// Returns the directory of this process; realms() returns its namespaces. Both are removed when
   /// the process that created this object ends.
   [[nodiscard]] const std::filesystem::path& directory();
   [[nodiscard]] programs::Realms& realms();
-  /// Returns the files that every host has, as pairs: a file, and the path at which the host's
-  /// programs see it.
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& files();
+  /// Returns the files and directories that every host of the description has, as pairs: a file,
+  /// and the path at which the host's programs see it.
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& files(
+      const HostDescription& description);
   /// Writes `files` to a directory for the host, and returns the directory. Empty: the directory
   /// cannot be created. Programs on the host see these files read-only in place of the machine's
   /// (verbs/c_api/device_nodes.cc).
@@ -46,14 +49,19 @@ class Premises {
                                   std::map<std::string, std::string> files);
 
  private:
+  using Files = std::vector<std::pair<std::string, std::string>>;
+
   void settle();
+  /// Returns an errno, or 0.
+  [[nodiscard]] int write_files(const HostDescription& description, Files& files);
 
   RunDirectory all_;
   pid_t owner_ = -1;  ///< of what follows
   int error_ = 0;     ///< an errno
   std::filesystem::path directory_;
   programs::Realms realms_;
-  std::vector<std::pair<std::string, std::string>> files_;
+  std::filesystem::path shown_;  ///< has the files
+  std::map<HostDescription, Files> files_;
   std::map<std::string, std::map<std::string, std::string>> nodes_;
 };
 
@@ -91,11 +99,13 @@ class Machines {
   /// `_`, and begins with a letter or a digit. The name and the addresses must be unique in the
   /// world. `words`: the interfaces and their addresses (host_interfaces.h).
   [[nodiscard]] std::string problem_with_host(const std::string& name,
-                                              const std::vector<std::string>& words) const;
+                                              const std::vector<std::string>& words,
+                                              const HostDescription& description = {}) const;
   /// Adds a host with these interfaces. The RDMA device of each interface is simulated inside the
   /// host's processes.
   [[nodiscard]] verbs::OrWhyNot<Host*> add_host(const std::string& name,
-                                                const std::vector<std::string>& words);
+                                                const std::vector<std::string>& words,
+                                                const HostDescription& description = {});
   /// Returns the environment variables that processes of the host need. Precondition: add_host()
   /// returned the host.
   [[nodiscard]] std::map<std::string, std::string> variables(const Host& host) const;

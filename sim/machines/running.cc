@@ -106,6 +106,7 @@ RunningProgram& ProgramHost::start(std::vector<std::string> command, const Start
 
 Programs::Programs(World& world, const ProgramsOptions& options)
     : world_(world),
+      description_(options.description),
       libraries_(libraries_or_throw()),
       machines_(world, {.common = directories_of(options),
                         .huge_pages = options.huge_pages,
@@ -122,7 +123,13 @@ Programs::~Programs() = default;
 
 ProgramHost& Programs::add_host(std::string_view name,
                                 std::initializer_list<std::string_view> words) {
-  auto host = machines_.add_host(std::string(name), {words.begin(), words.end()});
+  return add_host(name, words, description_);
+}
+
+ProgramHost& Programs::add_host(std::string_view name,
+                                std::initializer_list<std::string_view> words,
+                                const HostDescription& description) {
+  auto host = machines_.add_host(std::string(name), {words.begin(), words.end()}, description);
   if (!host) throw StartError(host.error().sentence);
   hosts_.push_back(std::make_unique<ProgramHost>(*this, **host));
   return *hosts_.back();

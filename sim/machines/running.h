@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/host_description.h"
 #include "sim/machines/machines.h"
 #include "sim/schedule/semaphore.h"
 #include "sim/world.h"
@@ -31,7 +32,7 @@ struct StartOptions {
   bool background = false;
 };
 
-/// Directories and memory of the hosts of Programs. Paths are absolute.
+/// Directories, memory and hardware of the hosts of Programs. Paths are absolute.
 struct ProgramsOptions {
   /// Directories that are common to all hosts, empty at first, and gone at the end.
   std::vector<std::string> share{};
@@ -39,6 +40,8 @@ struct ProgramsOptions {
   /// host has files of its own.
   std::vector<std::string> keep{};
   unsigned huge_pages = 0;  ///< of each host, of 2 MiB
+  /// Of each host that add_host() is given none for.
+  HostDescription description{};
 };
 
 /// Thrown when a program cannot be started. what() is a sentence with the cause and the remedy.
@@ -113,8 +116,10 @@ class ProgramHost {
 };
 
 /// All processes of a world's programs. Destroy this object before the world; the destructor kills
-/// programs that have not ended. This object waits for all child processes of the test (wait(2)),
-/// so the test must not wait for child processes itself meanwhile.
+/// programs that have not ended. Use this object in the thread that created it. The test may have
+/// child processes, alarms and signal handlers of its own. While the world runs, no other thread
+/// and no signal handler may wait for any child, as waitpid(-1) does: it would take reports of
+/// programs. Waiting for one child, as waitpid(pid) and pclose(3) do, is allowed.
 class Programs {
  public:
   /// Throws StartError if the drop-in libraries cannot be found (sim/machines/drop_in.h), or if a
@@ -128,6 +133,10 @@ class Programs {
   /// "rail1=10.0.1.1/24" (host_interfaces.h). Each interface has an RDMA device. Throws StartError
   /// if the host cannot be created. Otherwise like World::add_host.
   ProgramHost& add_host(std::string_view name, std::initializer_list<std::string_view> words);
+  /// The same for a host with other processors, memory or kernel. Throws StartError for an invalid
+  /// description, too.
+  ProgramHost& add_host(std::string_view name, std::initializer_list<std::string_view> words,
+                        const HostDescription& description);
   /// Runs the world until all programs and all fibers that must end have ended. Fails with EDEADLK
   /// if some of them wait and nothing can happen any more, or if only timers have expired for an
   /// hour of virtual time. stuck_report() then lists the waits.
@@ -156,6 +165,7 @@ class Programs {
   [[nodiscard]] bool nothing_more();
 
   World& world_;
+  HostDescription description_;
   std::filesystem::path libraries_;
   std::vector<std::unique_ptr<ProgramHost>> hosts_;
   std::vector<std::unique_ptr<RunningProgram>> running_;

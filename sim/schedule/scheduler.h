@@ -129,15 +129,15 @@ class Scheduler {
   class Running {
    public:
     explicit Running(Scheduler& scheduler)
-        : thread_(scheduler.thread_), before_(thread_.load(std::memory_order_relaxed)) {
-      thread_.store(this_thread(), std::memory_order_relaxed);
+        : scheduler_(scheduler), before_(scheduler.thread_.load(std::memory_order_relaxed)) {
+      scheduler_.thread_.store(this_thread(), std::memory_order_relaxed);
     }
-    ~Running() { thread_.store(before_, std::memory_order_relaxed); }
+    ~Running() { scheduler_.thread_.store(before_, std::memory_order_relaxed); }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
    private:
-    std::atomic<const void*>& thread_;
+    Scheduler& scheduler_;
     const void* before_;
   };
   /// Throws verbs::ForeignThread, after a message on stderr, if the world is running in another

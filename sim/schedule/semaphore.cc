@@ -27,13 +27,11 @@ verbs::Result<void> Semaphore::wait() {
     if (fibers.park(waiters_, purpose_, scheduler_.now(), &details_)) return {};
     return verbs::errno_code(EDEADLK);
   }
-  while (!try_wait()) {
-    if (fibers.closed() || !scheduler_.step()) {
-      if (details_) scheduler_.note_refusal(purpose_, details_());
-      return verbs::errno_code(EDEADLK);
-    }
-  }
-  return {};
+  bool goes_on = true;
+  while (units_ == 0 && goes_on) goes_on = !fibers.closed() && scheduler_.step();
+  if (try_wait()) return {};
+  if (details_) scheduler_.note_refusal(purpose_, details_());
+  return verbs::errno_code(EDEADLK);
 }
 
 }  // namespace anyrdma::sim

@@ -21,6 +21,8 @@ constexpr unsigned kOrphanRetries = 8;
 constexpr Duration kFirstTimeout = 1s;
 constexpr Duration kTimeoutMin = 200ms;
 constexpr Duration kTimeoutMax = 120s;
+// TCP_TIMEWAIT_LEN and tcp_fin_timeout.
+constexpr Duration kForgottenAfter = 60s;
 constexpr unsigned kRepeatedAcks = 3;
 constexpr std::size_t kUnscaledWindowMax = 0xffff;
 
@@ -54,7 +56,9 @@ void ByteQueue::drop(std::size_t count) {
 }
 
 Endpoint Endpoint::connect(std::uint32_t first) {
-  return Endpoint(first);
+  Endpoint endpoint(first);
+  endpoint.asked_ = true;
+  return endpoint;
 }
 
 Endpoint Endpoint::accept(std::uint32_t first, const Segment& request) {
@@ -94,6 +98,16 @@ void Endpoint::take(std::size_t count) {
   if (end >= window_end_ + std::min(kBufferMax / 2, 2 * kSegmentMax)) acknowledge_ = true;
 }
 
+void Endpoint::set_keepalive(Instant now, const std::optional<Keepalive>& keepalive) {
+  const bool was_on = keepalive_.has_value();
+  const bool is_new = keepalive && (!was_on || keepalive_->idle != keepalive->idle);
+  keepalive_ = keepalive;
+  if (!keepalive_) next_probe_.reset();
+  if (!is_new || state_ != State::kOpen) return;
+  // As Linux: from now on when it is switched on, else since the peer was heard.
+  next_probe_ = std::max(now, (was_on ? heard_ : now) + keepalive_->idle);
+}
+
 // --- segments that come in ----------------------------------------------------------------------
 
 Endpoint::Offset Endpoint::offset_of(std::uint32_t sequence, std::uint32_t first,
@@ -116,12 +130,9 @@ void Endpoint::on_segment(Instant now, const Segment& segment) {
   }
   if (segment.has(kSyn)) {
     const bool again = state_ == State::kSynReceived && segment.sequence == peer_first_;
-    if (again) {
-      next_ = 0;
-    } else {
-      acknowledge_ = true;  // who has forgotten the connection answers with a reset
-    }
-    return;
+    if (again && !segment.has(kAck)) next_ = 0;
+    if (!again) acknowledge_ = true;  // who has forgotten the connection answers with a reset
+    if (!again || !segment.has(kAck)) return;
   }
   if (!segment.has(kAck)) return;
   const Offset acknowledged = offset_of(segment.acknowledged, first_, acknowledged_);
@@ -131,7 +142,11 @@ void Endpoint::on_segment(Instant now, const Segment& segment) {
   }
   if (state_ == State::kSynReceived) {
     if (acknowledged == 0) return;
-    state_ = State::kOpen;
+    note_opened(now);
+  }
+  if (offset >= expected_) {  // Linux does not count what is repeated
+    heard_ = now;
+    probes_ = 0;
   }
   on_acknowledged(now, acknowledged, segment);
   on_data(offset, segment);
@@ -150,9 +165,9 @@ void Endpoint::on_answer(Instant now, const Segment& segment) {
     if (is_for_us) fail(ECONNREFUSED);
     return;
   }
-  // Two that ask each other at once are not provided for.
-  if (!segment.has(kSyn) || !is_for_us) return;
-  state_ = State::kOpen;
+  if (!segment.has(kSyn)) return;
+  if (!is_for_us) return on_crossing_request(segment);
+  note_opened(now);
   peer_first_ = segment.sequence;
   expected_ = 1;
   take_round_trip(now);
@@ -164,6 +179,15 @@ void Endpoint::on_answer(Instant now, const Segment& segment) {
   acknowledge_ = true;
   deadline_.reset();
   arm(now);
+}
+
+/// Both ends have asked at once: each answers the request of the other (RFC 9293, 3.5).
+void Endpoint::on_crossing_request(const Segment& segment) {
+  state_ = State::kSynReceived;
+  peer_first_ = segment.sequence;
+  peer_window_ = segment.window;
+  expected_ = 1;
+  next_ = 0;
 }
 
 void Endpoint::on_acknowledged(Instant now, Offset offset, const Segment& segment) {
@@ -219,7 +243,10 @@ void Endpoint::on_data(Offset offset, const Segment& segment) {
   if (!segment.data.empty() && !reading_ && offset + segment.data.size() > expected_) {
     return reset();
   }
-  if (segment.has(kFin)) peer_end_ = offset + segment.data.size();
+  if (segment.has(kFin)) {
+    peer_end_ = offset + segment.data.size();
+    forgotten_at_.reset();  // a minute after the last one
+  }
   const Offset before = expected_;
   append_in_order(offset, segment.data);
   while (!early_.empty() && early_.begin()->first <= expected_) {
@@ -252,9 +279,21 @@ void Endpoint::append_in_order(Offset offset, std::span<const std::uint8_t> data
 
 /// Whether both have finished, and know.
 void Endpoint::settle() {
-  const bool heard = finishing_ && acknowledged_ > data_end();
-  if (state_ != State::kOpen || !heard || !peer_finished_) return;
+  if (state_ != State::kOpen || !is_end_acknowledged() || !peer_finished_) return;
   state_ = finished_first_ ? State::kTimeWait : State::kClosed;
+}
+
+void Endpoint::note_opened(Instant now) {
+  state_ = State::kOpen;
+  heard_ = now;
+  if (keepalive_) next_probe_ = now + keepalive_->idle;
+}
+
+void Endpoint::note_lingering(Instant now) {
+  const bool waits_for_end =
+      state_ == State::kOpen && is_end_acknowledged() && !peer_finished_ && !reading_;
+  if (!forgotten_at_ && (waits_for_end || state_ == State::kTimeWait))
+    forgotten_at_ = now + kForgottenAfter;
 }
 
 void Endpoint::fail(int error) {
@@ -279,7 +318,32 @@ void Endpoint::arm(Instant now) {
   deadline_ = now + std::min(timeout, kTimeoutMax);
 }
 
+std::optional<Instant> Endpoint::deadline() const {
+  if (state_ != State::kOpen || !next_probe_) return deadline_;
+  return deadline_ ? std::min(*deadline_, *next_probe_) : next_probe_;
+}
+
+/// Source: tcp_keepalive_timer() of Linux.
+void Endpoint::keep_alive(Instant now) {
+  next_probe_.reset();
+  if (!keepalive_ || state_ != State::kOpen || resetting_) return;
+  const bool is_sending = acknowledged_ < sent_ || next_ < data_end();  // retransmission notices
+  const Instant due = is_sending ? now + keepalive_->idle : heard_ + keepalive_->idle;
+  if (due > now) {
+    next_probe_ = due;
+  } else if (probes_ < keepalive_->probes_max) {
+    ++probes_;
+    probing_ = true;
+    next_probe_ = now + keepalive_->interval;
+  } else {
+    error_ = ETIMEDOUT;
+    resetting_ = true;
+  }
+}
+
 void Endpoint::on_timer(Instant now) {
+  if (next_probe_ && *next_probe_ <= now) keep_alive(now);
+  if (!deadline_ || *deadline_ > now) return;
   deadline_.reset();
   unsigned retries_max = finishing_ && !reading_ ? kOrphanRetries : kDataRetries;
   if (state_ == State::kSynSent) retries_max = kRequestRetries;
@@ -311,6 +375,7 @@ Segment Endpoint::bare(std::uint8_t flags) const {
 }
 
 std::optional<Segment> Endpoint::next_segment(Instant now) {
+  note_lingering(now);
   if (stray_) return Segment{.sequence = *std::exchange(stray_, std::nullopt), .flags = kRst};
   if (state_ == State::kClosed) return std::nullopt;
   if (resetting_) {

@@ -70,6 +70,13 @@ enum class State : std::uint8_t {
   kClosed,       ///< for good
 };
 
+/// How an idle connection is probed (TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT).
+struct Keepalive {
+  Duration idle{};          ///< until the first probe, since the last segment of the peer
+  Duration interval{};      ///< between probes without an answer
+  unsigned probes_max = 0;  ///< without an answer; then the connection fails with ETIMEDOUT
+};
+
 /// One end of a connection.
 class Endpoint {
  public:
@@ -79,6 +86,10 @@ class Endpoint {
   [[nodiscard]] static Endpoint accept(std::uint32_t first, const Segment& request);
 
   [[nodiscard]] State state() const { return state_; }
+  /// Whether it has asked for a connection that is neither made nor refused yet.
+  [[nodiscard]] bool is_asking() const {
+    return state_ == State::kSynSent || (asked_ && state_ == State::kSynReceived);
+  }
   /// Returns why the connection was closed: ECONNREFUSED, ECONNRESET, ETIMEDOUT, or EPIPE (the peer
   /// had finished and then reset the connection). 0: no failure.
   [[nodiscard]] int error() const { return error_; }
@@ -101,11 +112,18 @@ class Endpoint {
   /// Whether the peer has finished, and the program has taken all received data.
   [[nodiscard]] bool at_end() const { return peer_finished_ && received_.size() == 0; }
 
+  /// Sets how an idle connection is probed (SO_KEEPALIVE). nullopt, the default: not at all.
+  void set_keepalive(Instant now, const std::optional<Keepalive>& keepalive);
+
   // --- for the network's side -------------------------------------------------------------------
   void on_segment(Instant now, const Segment& segment);
   /// To be called when deadline() has come.
   void on_timer(Instant now);
-  [[nodiscard]] std::optional<Instant> deadline() const { return deadline_; }
+  [[nodiscard]] std::optional<Instant> deadline() const;
+  /// Returns when the host forgets the connection: 60 s after both ends have finished (TIME_WAIT),
+  /// or after this end has finished, reads no more, and still waits for the end of the peer
+  /// (FIN_WAIT_2). nullopt: not yet known. The endpoint itself does nothing at that time.
+  [[nodiscard]] std::optional<Instant> forgotten_at() const { return forgotten_at_; }
   /// Returns the next segment to send. After each call of another function, call this one until it
   /// returns nullopt. The data of the segment is valid until the next call.
   [[nodiscard]] std::optional<Segment> next_segment(Instant now);
@@ -121,15 +139,23 @@ class Endpoint {
   [[nodiscard]] Offset data_end() const { return data_begin_ + unsent_.size(); }
   [[nodiscard]] Offset offset_of(std::uint32_t sequence, std::uint32_t first, Offset near) const;
   void on_answer(Instant now, const Segment& segment);
+  void on_crossing_request(const Segment& segment);
   void on_acknowledged(Instant now, Offset offset, const Segment& segment);
   void take_round_trip(Instant now);
   void on_data(Offset offset, const Segment& segment);
   void append_in_order(Offset offset, std::span<const std::uint8_t> data);
   void settle();
+  void note_opened(Instant now);
+  void keep_alive(Instant now);
+  void note_lingering(Instant now);
   void arm(Instant now);
   void fail(int error);
+  [[nodiscard]] bool is_end_acknowledged() const {
+    return finishing_ && acknowledged_ > data_end();
+  }
 
   State state_ = State::kSynSent;
+  bool asked_ = false;  ///< by connect()
   int error_ = 0;
   std::uint32_t first_;           ///< our sequence number of offset 0
   std::uint32_t peer_first_ = 0;  ///< the peer's
@@ -154,7 +180,7 @@ class Endpoint {
   std::optional<Offset> timed_;
   Instant timed_at_{};
   std::optional<Instant> deadline_;
-  bool probing_ = false;                ///< whether it probes a window of 0 bytes
+  bool probing_ = false;  ///< whether it asks for a window, or whether the peer is there
   std::optional<std::uint32_t> stray_;  ///< somebody has acknowledged what was never sent
 
   // Receiving.
@@ -168,6 +194,13 @@ class Endpoint {
   bool acknowledge_ = false;     ///< at once
   unsigned unacknowledged_ = 0;  ///< segments
   Offset window_end_ = 0;        ///< as it was told to the peer
+
+  // While nothing happens, and at the end.
+  std::optional<Keepalive> keepalive_;
+  std::optional<Instant> next_probe_;
+  unsigned probes_ = 0;  ///< without an answer
+  Instant heard_{};      ///< when the last valid segment came
+  std::optional<Instant> forgotten_at_;
 };
 
 }  // namespace anyrdma::sim::tcp

@@ -179,6 +179,36 @@ TEST_F(Connection, IsRefusedWhereNobodyListens) {
   EXPECT_EQ(client().state(), State::kClosed);
 }
 
+TEST_F(Connection, IsOneIfBothAskAtOnce) {
+  ends[kServer] = std::make_unique<Endpoint>(Endpoint::connect(0xffff'fff0));
+  run_for(10 * kLatency);
+  EXPECT_EQ(client().state(), State::kOpen);
+  EXPECT_EQ(server().state(), State::kOpen);
+  client().write(bytes_of("hello"));
+  server().write(bytes_of("hi"));
+  run_for(10 * kLatency);
+
+  EXPECT_EQ(read(server()), "hello");
+  EXPECT_EQ(read(client()), "hi");
+}
+
+TEST_F(Connection, IsOneIfBothAskAtOnceAndAnAnswerIsLost) {
+  for (const std::size_t lost : {1u, 2u}) {
+    ends[kClient] = std::make_unique<Endpoint>(Endpoint::connect(1000));
+    ends[kServer] = std::make_unique<Endpoint>(Endpoint::connect(0xffff'fff0));
+    std::size_t seen = 0;
+    loses = [&seen, lost](Side side, std::size_t, const Segment&) {
+      return side == kClient && ++seen == lost;
+    };
+    run_for(8s);
+    EXPECT_EQ(client().state(), State::kOpen) << lost;
+    EXPECT_EQ(server().state(), State::kOpen) << lost;
+    server().write(bytes_of("hi"));
+    run_for(1s);
+    EXPECT_EQ(read(client()), "hi") << lost;
+  }
+}
+
 TEST_F(Connection, IsGivenUpAfter127SecondsWithoutAnAnswer) {
   loses = [](Side, std::size_t, const Segment&) { return true; };
   run_until(Instant{} + 127s);
@@ -309,6 +339,72 @@ TEST_F(Connection, AHostThatHasForgottenItResets) {
   client().write(bytes_of("hello"));
   run_for(10 * kLatency);
   EXPECT_EQ(client().error(), ECONNRESET);
+}
+
+TEST_F(Connection, ASilentPeerIsNoticedByProbes) {
+  open();
+  client().set_keepalive(now, Keepalive{.idle = 10s, .interval = 2s, .probes_max = 3});
+  const Instant begin = now;
+  loses = [](Side, std::size_t, const Segment&) { return true; };
+  run_until(begin + 16s);
+  EXPECT_EQ(client().error(), 0);
+  EXPECT_THAT(sent, ElementsAre("> 0 ack 1 +0", "> 0 ack 1 +0", "> 0 ack 1 +0"));
+  run_for(1ns);
+  EXPECT_EQ(client().error(), ETIMEDOUT);
+  EXPECT_EQ(client().state(), State::kClosed);
+  EXPECT_EQ(sent.back(), "> RST 1 ack 1 +0");
+}
+
+TEST_F(Connection, APeerThatAnswersProbesIsKept) {
+  open();
+  client().set_keepalive(now, Keepalive{.idle = 10s, .interval = 1s, .probes_max = 1});
+  run_for(35s);
+  EXPECT_EQ(client().state(), State::kOpen);
+  EXPECT_THAT(sent, ElementsAre("> 0 ack 1 +0", "< 1 ack 1 +0", "> 0 ack 1 +0", "< 1 ack 1 +0",
+                                "> 0 ack 1 +0", "< 1 ack 1 +0"));
+  client().set_keepalive(now, std::nullopt);
+  sent.clear();
+  run_for(100s);
+  EXPECT_THAT(sent, IsEmpty());
+}
+
+TEST_F(Connection, DataThatIsRepeatedNeedsNoProbes) {
+  open();
+  client().set_keepalive(now, Keepalive{.idle = 1s, .interval = 1s, .probes_max = 1});
+  loses = [](Side, std::size_t, const Segment&) { return true; };
+  client().write(bytes_of("hello"));
+  run_for(100s);
+  EXPECT_EQ(client().state(), State::kOpen);
+}
+
+TEST_F(Connection, KeepaliveBeginsWithTheConnection) {
+  client().set_keepalive(now, Keepalive{.idle = 1s, .interval = 1s, .probes_max = 1});
+  EXPECT_EQ(client().deadline(), std::nullopt);
+  open();
+  run_for(1s);
+  EXPECT_THAT(sent, ElementsAre("> 0 ack 1 +0", "< 1 ack 1 +0"));
+}
+
+TEST_F(Connection, IsForgottenAMinuteAfterItsLastEnd) {
+  open();
+  client().finish();
+  client().stop_reading();
+  run_for(10 * kLatency);
+  ASSERT_TRUE(client().forgotten_at().has_value()) << "FIN_WAIT_2";
+  EXPECT_EQ(*client().forgotten_at(), now - 10 * kLatency + 2 * kLatency + 60s);
+  run_for(5s);
+  server().finish();
+  run_for(10 * kLatency);
+  EXPECT_EQ(client().state(), State::kTimeWait);
+  EXPECT_EQ(*client().forgotten_at(), now - 10 * kLatency + kLatency + 60s);
+  EXPECT_EQ(server().forgotten_at(), std::nullopt);
+}
+
+TEST_F(Connection, WhoStillReadsWaitsForTheEndOfThePeer) {
+  open();
+  client().finish();
+  run_for(1s);
+  EXPECT_EQ(client().forgotten_at(), std::nullopt);
 }
 
 TEST_F(Connection, WhoAsksAnewWithTheNumbersOfAnOldConnectionGetsRidOfIt) {

@@ -2,26 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "base/number.h"
 #include "sim/explore/running_test.h"
 
 namespace anyrdma::sim::testing {
 namespace {
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return number;
-}
 
 /// One setting by its two names.
 struct Said {
@@ -81,12 +72,12 @@ Settings read_settings(std::span<const std::string> words, const char* seed, con
     settings.problem = wrong.name + " is " + wrong.value + ": it should be " + expected + ".";
   };
   if (const Said it = said(words, "--anyrdma_seed", "ANYRDMA_SEED", seed); !it.value.empty()) {
-    const auto number = number_in<std::uint64_t>(it.value);
+    const auto number = whole_number<std::uint64_t>(it.value);
     if (!number) refuse(it, "a number from 0 to 2^64 - 1");
     settings.seed = number.value_or(settings.seed);
   }
   if (const Said it = said(words, "--anyrdma_runs", "ANYRDMA_RUNS", runs); !it.value.empty()) {
-    const auto number = number_in<int>(it.value);
+    const auto number = whole_number<int>(it.value);
     if (!number || *number < 1) refuse(it, "a number from 1 to 2^31 - 1");
     settings.runs = number.value_or(0) < 1 ? 1 : *number;
   }

@@ -22,6 +22,14 @@ std::optional<std::uint64_t> behind_pointers(const Tracee& tracee, std::uint64_t
   }
 }
 
+/// The kernel's own code, which shows the machine's time, and what rseq(2) can do, which is refused
+/// and which newer kernels tell.
+bool is_hidden(std::uint64_t kind) {
+  constexpr std::uint64_t kFeaturesOfRseq = 27;  // AT_RSEQ_FEATURE_SIZE
+  constexpr std::uint64_t kAlignmentOfRseq = 28;
+  return kind == AT_SYSINFO_EHDR || kind == kFeaturesOfRseq || kind == kAlignmentOfRseq;
+}
+
 }  // namespace
 
 bool tame(const Tracee& tracee, const std::array<std::byte, 16>& random) {
@@ -35,7 +43,7 @@ bool tame(const Tracee& tracee, const std::array<std::byte, 16>& random) {
     auto entry = tracee.peek<Elf64_auxv_t>(*at);
     if (!entry) return false;
     if (entry->a_type == AT_NULL) return true;
-    if (entry->a_type == AT_SYSINFO_EHDR) {
+    if (is_hidden(entry->a_type)) {
       entry->a_type = AT_IGNORE;
       if (!tracee.poke(*at, *entry)) return false;
     }
@@ -43,16 +51,28 @@ bool tame(const Tracee& tracee, const std::array<std::byte, 16>& random) {
   }
 }
 
-std::string auxiliary_vector_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/auxv", std::ios::binary);
-  std::string vector(std::istreambuf_iterator<char>(file), {});
+std::string tamed(std::string vector) {
   constexpr std::uint64_t kNothing = AT_IGNORE;
   for (std::size_t at = 0; at + sizeof(Elf64_auxv_t) <= vector.size(); at += sizeof(Elf64_auxv_t)) {
-    std::uint64_t kind = 0;
-    std::memcpy(&kind, vector.data() + at, sizeof kind);
-    if (kind == AT_SYSINFO_EHDR) std::memcpy(vector.data() + at, &kNothing, sizeof kNothing);
+    Elf64_auxv_t entry{};
+    std::memcpy(&entry, vector.data() + at, sizeof entry);
+    if (is_hidden(entry.a_type)) std::memcpy(vector.data() + at, &kNothing, sizeof kNothing);
   }
   return vector;
+}
+
+std::string auxiliary_vector_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/auxv", std::ios::binary);
+  return tamed(std::string(std::istreambuf_iterator<char>(file), {}));
+}
+
+std::uint64_t entry_of(const std::string& vector, std::uint64_t kind) {
+  for (std::size_t at = 0; at + sizeof(Elf64_auxv_t) <= vector.size(); at += sizeof(Elf64_auxv_t)) {
+    Elf64_auxv_t entry;
+    std::memcpy(&entry, vector.data() + at, sizeof entry);
+    if (entry.a_type == kind) return entry.a_un.a_val;
+  }
+  return 0;
 }
 
 }  // namespace anyrdma::sim::tracee

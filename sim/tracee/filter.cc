@@ -103,6 +103,20 @@ Program search(std::span<const Part> parts) {
 
 }  // namespace
 
+bool applies(const ArgumentRule& rule, std::uint64_t argument) {
+  constexpr unsigned kHalf = 32;
+  const auto lower = static_cast<std::uint32_t>(argument);
+  switch (rule.test) {
+    case ArgumentRule::Test::kIs:
+      return lower == rule.value;
+    case ArgumentRule::Test::kHasAny:
+      return (lower & rule.value) != 0;
+    case ArgumentRule::Test::kUpperHalfIs:
+      return argument >> kHalf == rule.value;
+  }
+  return false;
+}
+
 std::vector<sock_filter> filter_of(std::span<const CallRule> rules) {
   constexpr Answer kNoSuchCall{Verdict::kRefuse, ENOSYS};
   Program filter;

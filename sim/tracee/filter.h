@@ -36,6 +36,9 @@ struct ArgumentRule {
   const char* name = "";  ///< of the value, for readers: "MAP_HUGETLB"
 };
 
+/// Whether the rule is one for calls whose argument `rule.argument` has this value.
+[[nodiscard]] bool applies(const ArgumentRule& rule, std::uint64_t argument);
+
 /// The verdict on system calls with one number. The first rule of `arguments` that applies to the
 /// call decides; if none applies, `answer` decides.
 struct CallRule {

@@ -9,10 +9,12 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -21,6 +23,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/no_signals.h"
 #include "sim/tracee/filter.h"
 #include "sim/tracee/tracee.h"
 
@@ -117,6 +120,29 @@ void drop_capabilities() {
   (void)plain(SYS_capset, reinterpret_cast<long>(&header), reinterpret_cast<long>(all.data()));
 }
 
+/// The usual limits of open files, where the machine's are higher: programs size arrays by them,
+/// or close as many descriptors. A program may raise its own limit again.
+void lower_limits() {
+  constexpr rlim_t kFiles = 1024;
+  constexpr rlim_t kFilesMax = 524288;
+  constexpr long kSelf = 0;
+  constexpr long kResource = RLIMIT_NOFILE;
+  rlimit limit{};
+  if (plain(SYS_prlimit64, kSelf, kResource, 0, reinterpret_cast<long>(&limit)) < 0) return;
+  limit.rlim_cur = std::min(limit.rlim_cur, kFiles);
+  limit.rlim_max = std::min(limit.rlim_max, kFilesMax);
+  (void)plain(SYS_prlimit64, kSelf, kResource, reinterpret_cast<long>(&limit));
+}
+
+/// The kernel counts the bytes of all POSIX queues of a user against this limit, whichever realm
+/// they are in. Fails without CAP_SYS_RESOURCE.
+void lift_limit_of_queues() {
+  constexpr long kSelf = 0;
+  constexpr long kResource = RLIMIT_MSGQUEUE;
+  const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+  (void)plain(SYS_prlimit64, kSelf, kResource, reinterpret_cast<long>(&none));
+}
+
 /// 0, or an errno, negative.
 long prepare(const Plan& plan) {
   char byte = 0;
@@ -129,7 +155,9 @@ long prepare(const Plan& plan) {
   if (done >= 0) done = plain(SYS_personality, ADDR_NO_RANDOMIZE);
   if (done < 0) return done;
   (void)plain(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV);
+  lift_limit_of_queues();
   drop_capabilities();
+  lower_limits();
   done = plain(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1);
   if (done >= 0)
     done = plain(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, reinterpret_cast<long>(&plan.filter));
@@ -164,22 +192,6 @@ class Stack {
  private:
   static constexpr std::size_t kBytes = 64 << 10;
   std::unique_ptr<std::byte[]> bytes_ = std::make_unique_for_overwrite<std::byte[]>(kBytes);
-};
-
-/// Of our memory's borrowers no handler of ours may run.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~NoSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-
- private:
-  sigset_t before_{};
 };
 
 struct Between {
@@ -222,6 +234,7 @@ pid_t make_there(Plan& plan, Stack& stack) {
 }
 
 pid_t make_process(Plan& plan, Stack& stack) {
+  // The child shares our memory, so no handler of ours may run in it.
   const NoSignals undisturbed;
   if (plan.options.realm != nullptr) return make_there(plan, stack);
   return ::clone(become, stack.top(), CLONE_VM | SIGCHLD, &plan);

@@ -3,16 +3,20 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -31,8 +35,17 @@ using transport::realtime::Descriptor;
 
 constexpr int kOwn = CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
 
+/// How many first processes are started until one reports, and how many times the patience of the
+/// options the later ones have.
+constexpr int kFirstProcesses = 7;
+constexpr int kPatienceMax = 4;
+/// For an answer of the first process, which needs milliseconds.
+constexpr std::chrono::seconds kAnswerPatience{60};
+
+/// The child sends no signal at its end: waitpid(2) for any child, by a test that has children of
+/// its own, does not wait for this one.
 pid_t clone_as_fork(int flags) {
-  return static_cast<pid_t>(::syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0));
+  return static_cast<pid_t>(::syscall(SYS_clone, flags, 0, 0, 0, 0));
 }
 
 /// Without privileges in a user namespace, which `flags` says then.
@@ -72,6 +85,7 @@ void show_network() {
 
 constexpr char kRenew = 'r';
 constexpr char kRenewObjects = 'o';
+constexpr char kRemoveQueues = 'q';
 constexpr char kChangeAddress = 'a';
 constexpr char kNo = 'n';
 constexpr char kYes = 'y';
@@ -113,6 +127,17 @@ bool protect_settings() {
          ::mount(nullptr, "/proc/sys", nullptr, MS_REMOUNT | MS_BIND | kFlags, nullptr) == 0;
 }
 
+/// A directory is read-only: what a program made in it would be there in later runs.
+void show_file(const std::string& source, const std::string& target) {
+  constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY;
+  struct stat about {};
+  const bool is_directory = ::stat(source.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+  if (::mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0 || !is_directory)
+    return;
+  if (::mount(nullptr, target.c_str(), nullptr, MS_REMOUNT | MS_BIND | kFlags, nullptr) != 0)
+    ::umount2(target.c_str(), MNT_DETACH);
+}
+
 /// Numbers begin anew. Only who is alone says yes: zombies count.
 bool is_as_new(bool own_network) {
   if (::kill(-1, 0) == 0 || errno != ESRCH) return false;
@@ -120,6 +145,18 @@ bool is_as_new(bool own_network) {
   if (own_network && (::recv(kChanges, &byte, sizeof byte, MSG_DONTWAIT) >= 0 || errno != EAGAIN))
     return false;
   return ::pwrite(kLastNumber, "1", 1, 0) == 1;
+}
+
+/// The kernel destroys an IPC namespace some time after its last process has ended. Until then it
+/// counts the POSIX queues of the namespace against a limit of the user (RLIMIT_MSGQUEUE).
+bool remove_queues() {
+  constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+  constexpr char kPlace[] = "/proc";  // it is everywhere
+  if (::mount("mqueue", kPlace, "mqueue", kFlags, nullptr) != 0) return false;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(kPlace, error))
+    ::unlink(entry.path().c_str());
+  return ::umount2(kPlace, MNT_DETACH) == 0 && !error;
 }
 
 /// Of the descriptors of its maker it would keep open what others wait for the end of.
@@ -152,8 +189,7 @@ void hold_only(std::array<Descriptor, kHeld> descriptors) {
   Descriptor last(own_proc ? ::open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC) : -1);
   Descriptor changes = network == nullptr ? Descriptor() : changes_of_network();
   bool can_renew = own_proc && last && (network == nullptr || changes) && protect_settings();
-  for (const auto& [source, target] : options.files)
-    ::mount(source.c_str(), target.c_str(), nullptr, MS_BIND, nullptr);
+  for (const auto& [source, target] : options.files) show_file(source, target);
   hold_only({std::move(channel), std::move(changes), std::move(last), std::move(ready)});
   OwnDirectories directories(options.common);
   report.directories = directories.mount();
@@ -165,17 +201,38 @@ void hold_only(std::array<Descriptor, kHeld> descriptors) {
       (void)!::write(kChannel, done ? &kYes : &kNo, 1);
       continue;
     }
-    const bool objects_gone = word.what != kRenewObjects || ::unshare(CLONE_NEWIPC) == 0;
+    if (word.what == kRemoveQueues) {
+      (void)!::write(kChannel, remove_queues() ? &kYes : &kNo, 1);
+      continue;
+    }
+    const bool objects_gone =
+        word.what != kRenewObjects || (remove_queues() && ::unshare(CLONE_NEWIPC) == 0);
     can_renew = can_renew && objects_gone && is_as_new(network != nullptr) && directories.renew();
     (void)!::write(kChannel, can_renew ? &kYes : &kNo, 1);
   }
   ::_exit(0);
 }
 
+/// Whether a descriptor can be read within this time.
+bool await_readable(int fd, std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
+  const auto deadline = Clock::now() + patience;
+  while (Clock::now() < deadline) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    const int ready = ::poll(&one, 1, static_cast<int>(left.count()));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return false;
+  }
+  return false;
+}
+
 /// The first process's answer is yes.
 bool ask_first(int channel, const Word& word) {
   char answer = kNo;
-  if (::send(channel, &word, sizeof word, MSG_NOSIGNAL) != ssize_t{sizeof word}) return false;
+  if (::send(channel, &word, sizeof word, MSG_NOSIGNAL) != ssize_t{sizeof word} ||
+      !await_readable(channel, kAnswerPatience))
+    return false;
   while (::read(channel, &answer, 1) < 0 && errno == EINTR) continue;
   return answer == kYes;
 }
@@ -200,9 +257,22 @@ Descriptor namespace_of(pid_t pid, const char* kind) {
   return Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-}  // namespace
+/// The first process of a realm, as its maker has it.
+struct First {
+  pid_t pid = -1;
+  int flags = 0;
+  Descriptor channel;
+  Report report;
+};
 
-verbs::Result<std::unique_ptr<Realm>> Realm::create(const RealmOptions& options, Network* network) {
+void end_first(pid_t pid) {
+  ::kill(pid, SIGKILL);
+  while (::waitpid(pid, nullptr, __WALL) < 0 && errno == EINTR) continue;
+}
+
+/// ETIMEDOUT if the process does not report in time.
+verbs::Result<First> start_first(const RealmOptions& options, Network* network,
+                                 std::chrono::milliseconds patience) {
   int ready[2];
   int mapped[2];
   if (::pipe2(ready, O_CLOEXEC) != 0) return verbs::errno_code(errno);
@@ -216,38 +286,58 @@ verbs::Result<std::unique_ptr<Realm>> Realm::create(const RealmOptions& options,
     return verbs::errno_code(errno);
   Descriptor channel_out(channel[0]);
   Descriptor channel_in(channel[1]);
-  int flags = network == nullptr ? kOwn : kOwn | CLONE_NEWNET;
-  pid_t pid = clone_with(flags);
-  if (pid < 0 && network != nullptr) pid = clone_with(flags = kOwn);
-  if (pid < 0) return verbs::errno_code(errno);
-  const bool own_users = (flags & CLONE_NEWUSER) != 0;
-  const bool own_network = (flags & CLONE_NEWNET) != 0;
-  if (pid == 0) {
+  First first;
+  first.flags = network == nullptr ? kOwn : kOwn | CLONE_NEWNET;
+  first.pid = clone_with(first.flags);
+  if (first.pid < 0 && network != nullptr) first.pid = clone_with(first.flags = kOwn);
+  if (first.pid < 0) return verbs::errno_code(errno);
+  if (first.pid == 0) {
     char byte = 0;
     mapped_in.reset();
     (void)!::read(mapped_out.get(), &byte, 1);
     channel_out.reset();
+    const bool own_network = (first.flags & CLONE_NEWNET) != 0;
     be_first(std::move(ready_in), std::move(channel_in), options, own_network ? network : nullptr);
   }
-  std::unique_ptr<Realm> realm(new Realm);
-  realm->owner_ = ::getpid();
-  realm->first_ = pid;
-  realm->channel_ = std::move(channel_out);
-  if (own_users && !map_users(pid)) return verbs::errno_code(EPERM);
+  int error = 0;
+  if ((first.flags & CLONE_NEWUSER) != 0 && !map_users(first.pid)) error = EPERM;
   mapped_in.reset();
   ready_in.reset();
-  Report report;
-  while (::read(ready_out.get(), &report, sizeof report) < 0 && errno == EINTR) continue;
-  realm->network_made_ = report.network;
-  realm->own_directories_ = report.directories;
-  if (own_users) realm->user_ = namespace_of(pid, "user");
-  if (own_network) realm->network_ = namespace_of(pid, "net");
-  realm->pid_ = namespace_of(pid, "pid");
-  realm->mount_ = namespace_of(pid, "mnt");
-  const std::string root = "/proc/" + std::to_string(pid) + "/root";
+  if (error == 0 && !await_readable(ready_out.get(), patience)) error = ETIMEDOUT;
+  if (error != 0) {
+    end_first(first.pid);
+    return verbs::errno_code(error);
+  }
+  while (::read(ready_out.get(), &first.report, sizeof first.report) < 0 && errno == EINTR)
+    continue;
+  first.channel = std::move(channel_out);
+  return first;
+}
+
+}  // namespace
+
+/// If another thread holds a lock of malloc's at the clone, the lock stays held in the new process,
+/// which then waits for it without end. We end that process and start another one.
+verbs::Result<std::unique_ptr<Realm>> Realm::create(const RealmOptions& options, Network* network) {
+  verbs::Result<First> first = start_first(options, network, options.patience);
+  for (int count = 1; count < kFirstProcesses && first.error() == verbs::errno_code(ETIMEDOUT);
+       ++count)
+    first = start_first(options, network, options.patience * std::min(1 << count, kPatienceMax));
+  if (!first) return first.error();
+  std::unique_ptr<Realm> realm(new Realm);
+  realm->owner_ = ::getpid();
+  realm->first_ = first->pid;
+  realm->channel_ = std::move(first->channel);
+  realm->network_made_ = first->report.network;
+  realm->own_directories_ = first->report.directories;
+  if ((first->flags & CLONE_NEWUSER) != 0) realm->user_ = namespace_of(first->pid, "user");
+  if ((first->flags & CLONE_NEWNET) != 0) realm->network_ = namespace_of(first->pid, "net");
+  realm->pid_ = namespace_of(first->pid, "pid");
+  realm->mount_ = namespace_of(first->pid, "mnt");
+  const std::string root = "/proc/" + std::to_string(first->pid) + "/root";
   realm->root_ = Descriptor(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  realm->ipc_ = namespace_of(pid, "ipc");
-  realm->names_ = namespace_of(pid, "uts");
+  realm->ipc_ = namespace_of(first->pid, "ipc");
+  realm->names_ = namespace_of(first->pid, "uts");
   if (!realm->pid_ || !realm->mount_ || !realm->root_ || !realm->ipc_ || !realm->names_)
     return verbs::errno_code(EMFILE);
   return realm;
@@ -269,8 +359,8 @@ bool Realm::renew() {
 
 Realm::~Realm() {
   if (first_ < 0 || owner_ != ::getpid()) return;
-  ::kill(first_, SIGKILL);
-  while (::waitpid(first_, nullptr, __WALL) < 0 && errno == EINTR) continue;
+  if (has_objects_) (void)ask_first(channel_.get(), {.what = kRemoveQueues});
+  end_first(first_);
 }
 
 /// A mount namespace has a root directory of its own, which is not that of a process in a chroot.

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,11 +20,15 @@ namespace anyrdma::sim::tracee {
 
 /// The options of a Realm.
 struct RealmOptions {
-  /// Pairs of files, of which the first one is mounted over the other if the system allows it.
+  /// Pairs of files or directories, of which the first one is mounted over the other if the system
+  /// allows it. Directories are read-only.
   std::vector<std::pair<std::string, std::string>> files{};
   /// Directories that are not the host's own, although /tmp, /dev/shm and /run are.
   CommonDirectories common{};
   std::string name = "localhost";  ///< the host name (gethostname(2))
+  /// How long create() waits for the first process, which needs some milliseconds without load,
+  /// before it starts another one.
+  std::chrono::milliseconds patience = std::chrono::seconds(10);
 };
 
 /// The namespaces of one simulated host. The destructor kills all processes in them. Where
@@ -32,7 +37,8 @@ class Realm {
  public:
   /// Creates the namespaces. `network`: the settings of a new network namespace; if null, or if the
   /// system allows no such namespace, the processes use the network of the system. Errors: EPERM,
-  /// ENOSPC, EINVAL if the system does not allow namespaces; ENOMEM, EAGAIN, EMFILE.
+  /// ENOSPC, EINVAL if the system does not allow namespaces; ENOMEM, EAGAIN, EMFILE; ETIMEDOUT if
+  /// several first processes in turn do not report in time.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Realm>> create(
       const RealmOptions& options = {}, Network* network = nullptr);
   ~Realm();

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
@@ -13,11 +14,19 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "sim/tracee/launch.h"
 #include "sim/tracee/tracee.h"
@@ -32,6 +41,12 @@ int number_of(pid_t pid) {
     if (line.starts_with("NSpid:")) return std::stoi(line.substr(line.find_last_of("\t ") + 1));
   }
   return -1;
+}
+
+std::vector<InterfaceOptions> one_interface() {
+  return {{.name = "eth0",
+           .mac = {2, 0, 0, 0, 0, 1},
+           .addresses = {*transport::soft::Prefix::parse("10.0.0.1/24")}}};
 }
 
 class ARealm : public ::testing::Test {
@@ -67,10 +82,7 @@ class ARealm : public ::testing::Test {
   std::unique_ptr<Realm> realm;
 
  private:
-  Network network_{std::vector<InterfaceOptions>{
-      {.name = "eth0",
-       .mac = {2, 0, 0, 0, 0, 1},
-       .addresses = {*transport::soft::Prefix::parse("10.0.0.1/24")}}}};
+  Network network_{one_interface()};
 };
 
 TEST_F(ARealm, NumbersProcessesFromTheSameOneOnOnceItIsRenewed) {
@@ -87,6 +99,30 @@ TEST_F(ARealm, NumbersProcessesFromTheSameOneOnOnceItIsRenewed) {
   const pid_t again = start();
   EXPECT_EQ(number_of(again), number);
   end(again);
+}
+
+/// Another thread of a test may hold a lock of malloc's. Here it does so a sixth of the time.
+TEST(Realms, AreMadeWhileAnotherThreadHoldsALockOfMalloc) {
+  ::mallopt(M_ARENA_MAX, 1);  // so that all threads take the same lock
+  std::vector<std::unique_ptr<char[]>> pieces(2000);
+  for (auto& piece : pieces) piece = std::make_unique<char[]>(8192);
+  for (std::size_t i = 0; i < pieces.size(); i += 2) pieces[i].reset();
+  std::jthread other([](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::unique_lock lock(mutex);
+    std::condition_variable_any never;
+    while (!stop.stop_requested()) {
+      ::malloc_trim(0);  // a system call for each free page
+      never.wait_for(lock, stop, std::chrono::milliseconds(10), [] { return false; });
+    }
+  });
+  for (int i = 0; i < 8; ++i) {
+    Network network(one_interface());
+    const auto made = Realm::create({.patience = std::chrono::milliseconds(500)}, &network);
+    if (!made && made.error() != verbs::errno_code(ETIMEDOUT))
+      GTEST_SKIP() << "no namespaces here: " << made.error().message();
+    EXPECT_TRUE(made) << "no process reports";
+  }
 }
 
 TEST_F(ARealm, IsNotAsNewWhileAProcessIsThere) {

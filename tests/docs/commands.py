@@ -14,7 +14,7 @@ import pages
 
 FATES = ("run", "by", "cannot", "text")
 KEYS = {"given", "instead", "beside", "status", "then", "says"}
-DEADLINE = 60  # seconds for a row; it needs one or two
+DEADLINE = 240  # seconds for a row; it needs one or two
 
 
 def wrong_rows(rows):

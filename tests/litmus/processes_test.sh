@@ -8,7 +8,7 @@ seen() { # PROFILE SEEDS ROUNDS [TEST...]
 }
 
 case_under_spec_exactly_what_is_allowed_is_seen() {
-  seen spec 20 50
+  seen spec 30 20
 }
 
 case_under_strict_only_what_a_device_in_order_does_is_seen() {

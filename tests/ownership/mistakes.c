@@ -2,6 +2,9 @@
 #include "tests/ownership/mistakes.h"
 
 #include <arpa/inet.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/shm.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { kPort = 7471, kBytes = 8192, kPiece = 1024, kDepth = 4 };
@@ -89,14 +94,59 @@ static void* get_memory(struct end* end) {
   return map_at(NULL, kBytes, MAP_SHARED, end->file);
 }
 
+static bool map_anew(char* half) {
+  if (munmap(half, kHalf) != 0) return false;
+  return map_at(half, kHalf, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1) == half;
+}
+
+/// A thread that is there before memory is registered, and waits in read(2) meanwhile.
+static struct {
+  pthread_t thread;
+  int told[2];
+  int ready[2];
+} changer;
+
+/// The thread's own, so that no filter for all threads can follow.
+static bool add_filter(void) {
+  struct sock_filter pass = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  const struct sock_fprog program = {.len = 1, .filter = &pass};
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void* change_when_told(void* half) {
+  char byte = 0;
+  if (is("filtered") && !add_filter()) return NULL;
+  if (write(changer.ready[1], &byte, 1) != 1) return NULL;
+  return read(changer.told[0], &byte, 1) == 1 && map_anew(half) ? half : NULL;
+}
+
+static bool start_changer(char* bytes) {
+  char byte;
+  return pipe(changer.told) == 0 && pipe(changer.ready) == 0 &&
+         pthread_create(&changer.thread, NULL, change_when_told, bytes + kHalf) == 0 &&
+         read(changer.ready[0], &byte, 1) == 1;
+}
+
+/// Registers memory in this process, and returns the pid of a child, or 0 in the child.
+static pid_t register_and_fork(void) {
+  static char bytes[kPiece];
+  struct ibv_device** const devices = ibv_get_device_list(NULL);
+  struct ibv_context* const device = devices == NULL ? NULL : ibv_open_device(devices[0]);
+  struct ibv_pd* const pd = device == NULL ? NULL : ibv_alloc_pd(device);
+  if (pd == NULL || ibv_reg_mr(pd, bytes, sizeof bytes, 0) == NULL) return -1;
+  return fork();
+}
+
 /// The memory is the program's own, and at the same addresses, before and afterwards. False: it was
 /// not done.
 static bool change_memory(char* bytes) {
   const int private = MAP_PRIVATE | MAP_ANONYMOUS;
   char* const half = bytes + kHalf;
-  if (is("anew")) {
-    if (munmap(half, kHalf) != 0) return false;
-    return map_at(half, kHalf, private | MAP_FIXED_NOREPLACE, -1) == half;
+  if (is("anew") || is("child")) return map_anew(half);
+  if (is("thread") || is("filtered")) {
+    void* done = NULL;
+    return write(changer.told[1], "", 1) == 1 && pthread_join(changer.thread, &done) == 0 &&
+           done != NULL;
   }
   if (is("over")) return map_at(half, kHalf, private | MAP_FIXED, -1) == half;
   if (is("dropped")) return madvise(half, kHalf, MADV_DONTNEED) == 0;
@@ -133,8 +183,8 @@ static bool change_nothing(const struct end* end) {
 
 /// Whether the kind changes the memory of a server's region.
 static bool changes(void) {
-  static const char* const kKinds[] = {"anew",    "over",     "dropped", "moved",
-                                       "segment", "remapped", "shared"};
+  static const char* const kKinds[] = {"anew",     "over",   "dropped", "moved",    "segment",
+                                       "remapped", "shared", "thread",  "filtered", "child"};
   for (size_t i = 0; i < sizeof kKinds / sizeof *kKinds; i++)
     if (is(kKinds[i])) return true;
   return false;
@@ -156,6 +206,7 @@ static int make_queues(struct end* end, bool wrong) {
   MUST(rdma_create_qp(end->id, end->pd, &init) == 0);
   end->bytes = get_memory(end);
   MUST(end->bytes != MAP_FAILED);
+  if (is("thread") || is("filtered")) MUST(start_changer(end->bytes));
   if (!wrong && changes()) MUST(change_memory(end->bytes));
   const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   end->mr = ibv_reg_mr(end->pd, end->bytes, kBytes, rights);
@@ -412,6 +463,12 @@ int run_mistake(int argc, const char* const* argv) {
   kind = argv[1];
   const bool wrong = strcmp(argv[2], "wrong") == 0;
   const bool serves = strcmp(argv[3], "server") == 0;
+  const pid_t child = is("child") && serves ? register_and_fork() : 0;
+  if (child != 0) {
+    int status = 1;
+    MUST(waitpid(child, &status, 0) == child);
+    return status != 0;
+  }
   struct end end = {.channel = rdma_create_event_channel(), .file = -1, .object = -1};
   MUST(end.channel != NULL);
   if (serves) {

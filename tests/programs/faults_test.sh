@@ -175,6 +175,33 @@ case_removed_device_ends_the_server_and_disconnects_the_client() {
   expect_disconnected client "$other"
 }
 
+# rping's CM thread leaves by exit(), while its main thread destroys what the thread of completions uses.
+leaves_without_crash() { # SIDE EVENT
+  local server client peer victim plan="on $1 $2 1: remove $1 anyrdma0"
+  printf '%s\n' "$plan" >"$work/$1.plan"
+  [ "$1" = client ] || fault_options=(--faults "$work/server.plan")
+  start server rping -s -C 100 -a "$host"
+  server=$pid
+  fault_options=()
+  await_server "$server"
+  [ "$1" = server ] || fault_options=(--faults "$work/client.plan")
+  start client rping -c -C 100 -a "$host"
+  client=$pid
+  fault_options=()
+  if [ "$1" = server ]; then victim=$server peer=$client; else victim=$client peer=$server; fi
+  finish "$victim"
+  [ $? != 0 ] || fail "the $1 exits with 0"
+  expect_fired "$1" "$plan"
+  kill "$peer" 2>/dev/null # it may wait for ever
+  finish "$peer"
+}
+
+case_process_that_leaves_at_a_request_does_not_crash() { leaves_without_crash server 'fetched CONNECT_REQUEST'; }
+case_process_that_leaves_when_it_is_connected_does_not_crash() { leaves_without_crash server 'fetched ESTABLISHED'; }
+case_client_that_leaves_when_it_is_connected_does_not_crash() { leaves_without_crash client 'fetched ESTABLISHED'; }
+case_process_that_leaves_at_its_first_message_does_not_crash() { leaves_without_crash server 'completion RECV'; }
+case_process_that_leaves_at_its_first_read_does_not_crash() { leaves_without_crash server 'completion RDMA_READ'; }
+
 # The kernel, and the fabric, send the dead process' last word.
 case_killed_client_disconnects_the_server() {
   victim client 'crash client'

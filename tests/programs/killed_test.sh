@@ -3,7 +3,7 @@
 # on a kernel; the next pair works, and nothing is left.
 #
 # killed_test.sh [CASE...] runs $PAIRS of each case (5) from $SEED on (1); each pair says its seed, and PAIRS=1 SEED=N runs
-# one again. With 50 pairs there are 200 in all.
+# one again. With 40 pairs there are 200 in all.
 . tests/programs/lib.sh
 need rping ib_write_bw stdbuf flock
 pairs=${PAIRS:-5} first=${SEED:-1}
@@ -80,6 +80,37 @@ rping_pair() {
 }
 
 case_rping() { each rping_pair; }
+
+# One side is stopped for less time than a queue pair retries: both go on as if nothing had happened.
+paused_pair() {
+  local server client
+  start_server server "$host:7174" rping -s -a "$host" -C 2000
+  server=$pid
+  start client rping -c -a "$host" -C 2000
+  client=$pid
+  pass "$((moment / 10))" "$client"
+  if [ "$victim" = 0 ]; then victim=$server; else victim=$client; fi
+  kill -STOP "$victim"
+  pass "$((moment / 2))" "$victim"
+  kill -CONT "$victim"
+  finish "$client"
+  expect_status client 0 $?
+  finish "$server"
+  expect_status server 0 $?
+}
+
+case_rping_that_is_stopped_for_a_while() { each paused_pair; }
+
+# A connection that is refused ends the program with an error, which is no crash.
+case_ib_read_bw_that_is_refused() {
+  local client=0
+  while [ "$client" -lt "$pairs" ]; do
+    client=$((client + 1))
+    take_port
+    run "client$client" ib_read_bw -R -F -p "$port" "$host"
+    expect_status "client$client" 1 $?
+  done
+}
 
 # write_pair OPTION...: ib_write_bw, which tells its peer of the end on a socket, or with -R by a message
 write_pair() {

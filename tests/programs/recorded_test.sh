@@ -5,11 +5,8 @@ need rping stdbuf
 
 # on HOST PROGRAM ARGUMENT...: in the background, recorded into the directory $records; sets $pid
 on() {
-  record_options=(--record "$records" --host "$1")
-  "$anyrdma" run --fabric "$fabric" "${record_options[@]}" ${fault_options[@]+"${fault_options[@]}"} -- \
-    stdbuf -oL -eL "${@:2}" >"$work/$1.log" 2>&1 </dev/null &
-  pid=$!
-  started+=("$pid")
+  local fault_options=(--record "$records" --host "$1" ${fault_options[@]+"${fault_options[@]}"})
+  start "$@"
 }
 
 # says WHAT PATTERN COMMAND...: the command succeeds and has a line like that

@@ -23,3 +23,10 @@ mckey_loses_sends() {
   [ "$(printf '%s\n' 6.4 "$(uname -r)" | sort -V | head -n 1)" = 6.4 ] || return
   echo "mckey does not wait for its sends, which this kernel's Soft-RoCE makes later"
 }
+
+# Once an rping has said goodbye, its main thread closes the event channel. Its other thread, which reads there, may
+# find the channel closed and exit with 255 before the main thread does with 0: on any stack, and on the kernel as well.
+rping_met_its_own_race() { # LOG STATUS
+  [ "$2" = 255 ] && grep -q 'DISCONNECT EVENT' "$1" && ! grep -q 'device removal' "$1" &&
+    grep -q '^rdma_get_cm_event: Bad file descriptor$' "$1"
+}

@@ -43,7 +43,7 @@ ends 0 'completion IBV_WC_RECV IBV_WC_SUCCESS' "$anyrdma" trace "$work/one" --ki
 ends 0 '^[0-9.]+ client#qp0x[0-9a-f]+ is RTS' "$anyrdma" trace "$work/one" --kind state
 ends 0 'client/rping out: .*rdma-ping-0' "$anyrdma" trace "$work/one" --kind note
 grep -q 'REQ' "$work/said" && fail "--kind lets others pass"
-ends 0 'rdma_connect = 0' "$anyrdma" trace "$work/one" --host client --kind call
+ends 0 'rdma_connect = 0' "$anyrdma" trace --host client --kind call "$work/one"
 grep -q 'rdma_accept' "$work/said" && fail "--host lets others pass"
 ends 0 '^\{"anyrdma":1,"clock":"virtual","seed":"7"' "$anyrdma" trace "$work/one" --json
 python3 -c 'import json, sys; [json.loads(line) for line in open(sys.argv[1])]' "$work/said" || fail "not JSON"

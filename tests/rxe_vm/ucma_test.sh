@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cm over the kernel's connection manager, in a C++ program. Programs on the drop-in: kernel_programs_test.sh.
+# cm over the kernel's connection manager, in a C++ program. Programs on the drop-in: dropin_programs_test.sh.
 set -uo pipefail
 . tests/rxe_vm/lib.sh
 

@@ -4,7 +4,17 @@
 . tests/simulated/lib.sh
 
 s=10.0.0.1 # of the host "server"
+runs_thrice=1
 has() { command -v "$1" >/dev/null; }
+
+# in_sbin PACKAGE PROGRAM: the path of a program whose package would start a server of the machine. `./dev test` does not
+# install such a package, but unpacks its files.
+in_sbin() {
+  local folder
+  for folder in /usr/sbin "${ANYRDMA_UNPACKED:-/nowhere}/$1/usr/sbin"; do
+    if [ -x "$folder/$2" ]; then echo "$folder/$2" && return; fi
+  done
+}
 
 # --- measuring TCP and UDP
 
@@ -43,12 +53,12 @@ http {
 END
 says='client1/sh: 300000'
 settings=()
-# Debian's package would start a server of the machine, so ./dev does not install it.
-if [ -x /usr/sbin/nginx ]; then
-  settings=(--background server "/usr/sbin/nginx -c $work/web/nginx.conf -p $work/web")
+nginx=$(in_sbin nginx nginx)
+if [ -n "$nginx" ]; then
+  settings=(--background server "$nginx -c $work/web/nginx.conf -p $work/web")
   apart nginx_and_curl true "sh -c 'curl -s --retry 5 --retry-connrefused http://$s:8080/zeros | wc -c'"
 else
-  not_yet nginx_and_curl 'nginx is not installed'
+  not_yet nginx_and_curl 'the package nginx is neither installed nor unpacked'
 fi
 
 # One binary is server and tool, by its name; the package redis-server would start a server of the machine.
@@ -230,17 +240,19 @@ UCX_TLS=ud UCX_NET_DEVICES=anyrdma0:1 apart ucx_ud_with_wakeup "$ucx_perftest" "
 
 # --- a disk by iSER
 
+tgtd=$(in_sbin tgt tgtd)
+tgtadm=$(in_sbin tgt tgtadm)
 disk=iqn.2026-01.org.example:disk
 cat >"$work/disk.sh" <<END
 head -c 1M /dev/zero >/tmp/disk
-/usr/sbin/tgtd -f --iser pool_sz_mb=16 &
-until /usr/sbin/tgtadm --lld iser --mode sys --op show >/dev/null 2>&1; do sleep 0.1; done
-/usr/sbin/tgtadm --lld iser --mode target --op new --tid 1 -T $disk
-/usr/sbin/tgtadm --lld iser --mode logicalunit --op new --tid 1 --lun 1 -b /tmp/disk
+$tgtd -f --iser pool_sz_mb=16 &
+until $tgtadm --lld iser --mode sys --op show >/dev/null 2>&1; do sleep 0.1; done
+$tgtadm --lld iser --mode target --op new --tid 1 -T $disk
+$tgtadm --lld iser --mode logicalunit --op new --tid 1 --lun 1 -b /tmp/disk
 # Up to 1.0.94, a target by iSER wants to know both the address and the name of who comes.
-/usr/sbin/tgtadm --lld iser --mode target --op bind --tid 1 -I ALL
+$tgtadm --lld iser --mode target --op bind --tid 1 -I ALL
 for name in inq readcapacity16 own; do
-  /usr/sbin/tgtadm --lld iser --mode target --op bind --tid 1 -Q iqn.2007-10.com.github:sahlberg:libiscsi:iscsi-\$name
+  $tgtadm --lld iser --mode target --op bind --tid 1 -Q iqn.2007-10.com.github:sahlberg:libiscsi:iscsi-\$name
 done
 wait
 END
@@ -276,9 +288,8 @@ int main(int count, char** arguments) {
   return 0;
 }
 END
-# The package tgt would start a server of the machine, so ./dev does not install it, nor what is only for it.
-if [ ! -x /usr/sbin/tgtd ] || ! has iscsi-inq; then
-  not_yet iser_target 'tgt and libiscsi-bin are not installed'
+if [ -z "$tgtd" ] || ! has iscsi-inq; then
+  not_yet iser_target 'the package tgt is neither installed nor unpacked, or libiscsi-bin is not installed'
 else
   settings=(--background server "sh $work/disk.sh")
   says='client1/sh: Vendor:IET'

@@ -64,6 +64,33 @@ TEST_F(Common, HostsHaveTheHugePagesOfTheOptions) {
               HasSubstr("HugePages_Total:     12"));
 }
 
+TEST_F(Common, HostsHaveTheDescriptionOfTheOptionsOrTheirOwn) {
+  Programs programs(world_, {.description = {.processors = 6, .kernel = "5.10.0"}});
+  ProgramHost& usual = programs.add_host("usual", {"10.0.0.1"});
+  ProgramHost& other = programs.add_host("other", {"10.0.0.2"}, {.processors = 3});
+  RunningProgram& six = usual.start({"sh", "-c", "nproc; uname -r"});
+  RunningProgram& three = other.start({"sh", "-c", "nproc; uname -r"});
+
+  ASSERT_TRUE(programs.run()) << programs.stuck_report();
+
+  EXPECT_EQ(six.output(), "6\n5.10.0\n");
+  EXPECT_EQ(three.output(), "3\n6.1.0-anyrdma\n");
+}
+
+TEST_F(Common, AnInvalidDescriptionIsRefused) {
+  Programs programs(world_, {.huge_pages = 64});
+  const auto problem = [&](const HostDescription& description) -> std::string {
+    try {
+      programs.add_host("a", {"10.0.0.1"}, description);
+    } catch (const StartError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(problem({.processors = 0}), "the host a: a host has from 1 to 1024 processors, not 0.");
+  EXPECT_THAT(problem({.memory = 64 << 20}), HasSubstr("too small for its 64 huge pages"));
+}
+
 TEST_F(Common, ADirectoryThatIsNotThereIsRefused) {
   EXPECT_THAT(refusal({.keep = {"/no/such"}}), HasSubstr("there is no directory '/no/such'"));
   EXPECT_THAT(refusal({.share = {"/no/such"}}), HasSubstr("there is no directory '/no/such'"));

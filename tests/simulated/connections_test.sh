@@ -22,7 +22,7 @@ alike udaddy_with_many 'udaddy -c 10 -C 5' "udaddy -c 10 -C 5 -s $s"
 
 # mckey's sender waits for none of its sends before it destroys the queue pair; its receiver then waits for ever.
 wrong_under='spec relaxed unordered'
-settings=(--limit 60s)
+settings=(--limit 10s)
 says='here/mckey: return status 0'
 alike mckey "mckey -m 239.1.1.1 -b $s -C 3" "mckey -m 239.1.1.1 -s -b $s -C 3"
 
@@ -53,7 +53,7 @@ apart udaddy_with_many_apart 'udaddy -c 10 -C 5' "udaddy -c 10 -C 5 -s $s"
 # Nothing that datagrams of a group carry is chance: what happens to them is.
 echo 'on client3->* packet 50%: delay 3us' >"$work/late"
 wrong_under='spec relaxed unordered'
-settings=(--limit 60s --faults "$work/late")
+settings=(--limit 10s --faults "$work/late")
 says='client3/mckey: return status 0'
 apart mckey_with_three_receivers_apart "mckey -m 239.1.1.1 -b $s -C 3" 'mckey -m 239.1.1.1 -b 10.0.0.2 -C 3' \
   'mckey -m 239.1.1.1 -b 10.0.0.3 -C 3' 'mckey -m 239.1.1.1 -s -b 10.0.0.4 -C 3'

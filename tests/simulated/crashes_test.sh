@@ -46,11 +46,11 @@ alike raise_again "$crashing raise_again"
 stands ': caught$' 'SIGSEGV: a process has sent it$' "$(line_of segv)\$" ' ways::raise_again\+0x'
 
 alike overflow "$crashing overflow"
-stands 'SIGSEGV: address 0x7f[0-9a-f]+ is not mapped' 'it has overflowed' "$(line_of overflow)$|crashing.cc:" \
+stands 'SIGSEGV: address 0x7f[0-9a-f]+ is not mapped' 'has overflowed' "$(line_of overflow)$|crashing.cc:" \
   ' ways::overflow\+0x.* \* [0-9]+$' '    \.\.\.$'
 
 alike overflow_with_handler "$crashing overflow_with_handler"
-stands 'no room on the stack for the handler$' 'it has overflowed' ' ways::overflow\+0x'
+stands 'no room on the stack for the handler$' 'has overflowed' ' ways::overflow\+0x'
 
 alike lose_stack "$crashing lose_stack"
 stands 'the stack pointer, 0x10, is in no memory that can be a stack' ' ways::lose_stack\+0x'

@@ -66,9 +66,17 @@ static int hang(void) {
   return pthread_mutex_lock(&mutex);
 }
 
+// Many instructions without a system call.
+static int compute(void) {
+  for (volatile int i = 0; i < 50000000; ++i) continue;
+  bump(1);
+  return 0;
+}
+
 int main(int count, char** words) {
   if (count < 2) return serve();
   if (strcmp(words[1], "crash") == 0) return crash();
   if (strcmp(words[1], "hang") == 0) return hang();
+  if (strcmp(words[1], "compute") == 0) return compute();
   return call(words[1]);
 }

@@ -166,6 +166,33 @@ log_says stripped '^rsp '
 same_run stripped
 ends
 
+# search NAME: a run in which gdb has been told to go back over minutes of single steps.
+search() {
+  # Whoever is started in the background of a script would ignore SIGINT.
+  env --default-signal=INT tools/bin/anyrdma sim --host here=10.0.0.1 --on here "$work/debugged compute" --gdb "$socket" >"$work/$1.out" 2>&1 </dev/null &
+  run=$!
+  timeout "$deadline" bash -c "until [ -S '$socket' ] || ! kill -0 $run 2>/dev/null; do sleep 0.05; done"
+  timeout -k 5 "$deadline" gdb -nx -batch -ex 'set debuginfod enabled off' -ex 'set remotetimeout 60' \
+    -ex 'set schedule-multiple on' -ex "target extended-remote $socket" -ex 'break bump' -ex 'continue' \
+    -ex 'info threads' -ex 'reverse-stepi' >"$work/$1.log" 2>&1 </dev/null &
+  gdb=$!
+  timeout "$deadline" bash -c "until grep -q 'here/debugged\"' '$work/$1.log' || ! kill -0 $gdb 2>/dev/null; do sleep 0.05; done"
+}
+
+for signal in TERM INT; do
+  checks "SIG$signal ends a run that is searched backwards, within seconds"
+  search "by_$signal"
+  begin=$SECONDS
+  kill -"$signal" "$run" || fail "the run has ended by itself: $(cat "$work/by_$signal.log")"
+  timeout 30 tail --pid="$run" -f /dev/null || kill -KILL "$run"
+  wait "$run"
+  status=$?
+  [ $((SECONDS - begin)) -lt 30 ] || fail "it needs $((SECONDS - begin)) s to end"
+  [ "$status" != 0 ] || fail "exit status 0"
+  wait "$gdb"
+  ends
+done
+
 checks 'a path that no socket can have is refused'
 long=$work/$(printf 'x%.0s' {1..120})
 for path in "$long" "$work/nowhere/socket"; do

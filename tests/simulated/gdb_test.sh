@@ -74,6 +74,22 @@ log_says back '^at 0.01000'
 same_run back
 ends
 
+checks 'a search backwards without a hit ends at the beginning of the run'
+debug never "${pair[@]}" <<'COMMANDS'
+break bump
+continue
+delete
+watch times
+reverse-continue
+monitor hosts
+delete
+continue
+COMMANDS
+log_says never 'No more reverse-execution history'
+log_says never '^at 0.000000000'
+same_run never
+ends
+
 checks 'it may leave at once, and the run goes on'
 debug gone "${pair[@]}" <<'COMMANDS'
 break bump

@@ -14,35 +14,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "tests/simulated/cases.h"
-
-static int ends[2];
-
-/// Starts a child that does the deed, and ends with what the deed returns.
-static pid_t child_that(int (*deed)(void)) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  _exit(deed());
-}
-
-/// A status as a number: 1000 + signal stopped, 2000 continued, 3000 + signal ended by it.
-static long number_of(int status) {
-  if (WIFSTOPPED(status)) return 1000 + WSTOPSIG(status);
-  if (WIFCONTINUED(status)) return 2000;
-  if (WIFSIGNALED(status)) return 3000 + WTERMSIG(status);
-  return WEXITSTATUS(status);
-}
-
-static long status_of(pid_t child, int options) {
-  int status = 0;
-  check(waitpid(child, &status, options) == child, "waitpid");
-  return number_of(status);
-}
-
-static int wait_for_long(void) {
-  let_pass(100000);
-  return 5;
-}
+#include "tests/simulated/jobs.h"
 
 // --- stops --------------------------------------------------------------------------------------
 
@@ -88,16 +60,6 @@ static long stop_that_nobody_asks_for(void) {
   const pid_t child = child_that(stop_itself);
   (void)after(1000, continue_group);
   return status_of(child, 0);
-}
-
-static volatile sig_atomic_t signals;
-static void count_signal(int number) {
-  (void)number;
-  ++signals;
-}
-static void handle(int number, int flags) {
-  struct sigaction action = {.sa_handler = count_signal, .sa_flags = flags};
-  sigaction(number, &action, NULL);
 }
 
 /// SIGCHLD for the stop, the continuation and the end.
@@ -252,46 +214,9 @@ static long group_that_is_gone(void) {
 
 // --- terminals ----------------------------------------------------------------------------------
 
-static void open_terminal(void) {
-  ends[0] = posix_openpt(O_RDWR | O_NOCTTY);
-  check(ends[0] >= 0 && grantpt(ends[0]) == 0 && unlockpt(ends[0]) == 0, "posix_openpt");
-}
-
-static void take_terminal(void) {
-  check(setsid() > 0, "setsid");
-  ends[1] = open(ptsname(ends[0]), O_RDWR);  // and so it becomes that of the session
-  check(ends[1] >= 0 && tcgetpgrp(ends[1]) == getpgrp(), "the terminal");
-}
-
-/// Does the deed in the leader of a session that has a terminal; `ends[0]` is its other end.
-static long on_a_terminal(int (*deed)(void)) {
-  open_terminal();
-  const pid_t leader = fork();
-  if (leader == 0) {
-    take_terminal();
-    _exit(deed());
-  }
-  return status_of(leader, WUNTRACED);
-}
-
-static pid_t in_background(int (*deed)(void)) {
-  const pid_t child = fork();
-  if (child != 0) {
-    setpgid(child, child);
-    return child;
-  }
-  setpgid(0, 0);
-  _exit(deed());
-}
-
 static int read_line(void) {
   char text[8];
   return read(ends[1], text, sizeof text) == 3 && memcmp(text, "ab\n", 3) == 0 ? 5 : 1;
-}
-
-static void to_foreground(pid_t group) {
-  signal(SIGTTOU, SIG_IGN);
-  check(tcsetpgrp(ends[1], group) == 0, "tcsetpgrp");
 }
 
 static int read_in_turn(void) {
@@ -379,30 +304,6 @@ static long terminal_where_quit_is_typed(void) {
 static long terminal_where_stop_is_typed(void) {
   typed = 26;
   return on_a_terminal(type_to_child) / 100 * 1000 + SIGTSTP;
-}
-
-/// Both the leader and its child in the foreground get SIGHUP: on simulated hosts when their waits
-/// end (docs/limits.md).
-static int wait_shortly(void) {
-  let_pass(10000);
-  return 5;
-}
-static int wait_beside_child(void) {
-  const pid_t child = child_that(wait_shortly);
-  (void)child;
-  return wait_shortly();
-}
-static long terminal_that_is_gone(void) {
-  open_terminal();
-  const pid_t leader = fork();
-  if (leader == 0) {
-    take_terminal();
-    close(ends[0]);
-    _exit(wait_beside_child());
-  }
-  let_pass(1000);
-  close(ends[0]);
-  return status_of(leader, 0);
 }
 
 static int wait_for_hangup(void) {
@@ -509,7 +410,6 @@ static const struct one_case cases[] = {
     CASE(terminal_where_interrupt_is_typed),
     CASE(terminal_where_quit_is_typed),
     CASE(terminal_where_stop_is_typed),
-    CASE(terminal_that_is_gone),
     CASE(terminal_whose_leader_ends),
     CASE(terminal_of_another_size),
     CASE(terminal_by_poll),

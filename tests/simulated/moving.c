@@ -176,6 +176,20 @@ static long read_with_flags_in_vain(void) {
   return preadv2(from[0], &part, 1, -1, RWF_NOWAIT);
 }
 
+static long read_with_flags_until_a_signal(void) {
+  make_pipes();
+  expect_alarm(1000, 0);
+  const struct iovec part = {much, 100};
+  return preadv2(from[0], &part, 1, -1, 0);
+}
+
+static long written_with_flags_in_vain(void) {
+  make_pipes();
+  fill(to[1]);
+  const struct iovec part = {much, 100};
+  return pwritev2(to[1], &part, 1, -1, RWF_NOWAIT);
+}
+
 static long written_with_flags(void) {
   make_pipes();
   fill(to[1]);
@@ -364,7 +378,9 @@ static const struct one_case cases[] = {
     CASE(moved_after_a_signal),
     CASE(read_with_flags),
     CASE(read_with_flags_in_vain),
+    CASE(read_with_flags_until_a_signal),
     CASE(written_with_flags),
+    CASE(written_with_flags_in_vain),
     CASE(written_in_parts),
     CASE(sent_in_parts),
     CASE(named_pipe_read),

@@ -61,6 +61,20 @@ case_numbers_of_objects_are_the_same_in_each_run() {
   grep -q 'System V queue is number 0' "$work/first.log" || fail "$(cat "$work/first.log")"
 }
 
+# The kernel counts what a user has in queues, whichever host they are on.
+case_queues_that_others_have_do_not_count() {
+  (ulimit -Hq 0 && ulimit -Hq 1) 2>/dev/null || { printf '    skipped: CAP_SYS_RESOURCE is missing\n' && return; }
+  (
+    ulimit -q 0 # as if others had all
+    ! "$objects" make "$own" | grep -q 'POSIX queue: yes' || fail "the machine has no such limit"
+    "$objects" remove "$own"
+    sim_of --host a=10.0.0.1 --on a "$objects make $own" --on a 'grep msgqueue /proc/self/limits'
+    says_line 'a/objects: 9 of 9'
+    says_line 'Max msgqueue size +819200 +819200 +bytes'
+    exit "$case_failed"
+  ) || case_failed=1
+}
+
 case_changes_of_tmp_stay_in_the_host() {
   local data
   data=$(mktemp -d /tmp/anyrdma-own.XXXXXX) # wherever TMPDIR is: what a command names in /dev/shm is the machine's

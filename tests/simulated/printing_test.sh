@@ -68,9 +68,15 @@ case_files_have_times_on_request() {
 
 # Who only prints does not keep others from going on.
 case_a_program_that_prints_for_ever_lets_time_pass() {
-  sim --host here=10.0.0.1 --on here 'yes no' --limit 1ms >"$work/yes"
+  sim --host here=10.0.0.1 --on here 'yes no' --limit 10us >"$work/yes"
   [ $? = 1 ] || fail "exit status $?"
   grep 'the limit of virtual time is reached' "$work/yes" >/dev/null || fail "$(tail -n 3 "$work/yes")"
+}
+
+# Bash reads a byte at a time: the pipe is full, and the command waits.
+case_a_slow_reader_gets_every_line() {
+  sim --host here=10.0.0.1 --on here 'seq 20000' |
+    { lines=0 && while read -r _; do lines=$((lines + 1)); done; [ "$lines" = 20002 ]; } || fail "lines are missing, or too many"
 }
 
 run_cases

@@ -76,7 +76,7 @@ cat >"$work/exchange.c" <<'END'
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-enum { kSize = 1000000, kRounds = 30 };
+enum { kSize = 1000000, kRounds = 15 };
 int main(int count, char** arguments) {
   int rank, wrong = 0;
   MPI_Init(&count, &arguments);
@@ -113,14 +113,14 @@ mpi() { # NAME
 says='server/mpirun.openmpi: rank 1: 0 wrong'
 mpi openmpi_over_two_rails
 says='^1\.[0-9]+ server/mpirun.openmpi: rank 1: 0 wrong'
-plan 'on server completion RDMA_READ 20: cut-rail server rail1 for 1s'
+plan 'on server completion RDMA_READ 15: cut-rail server rail1 for 1s'
 mpi openmpi_survives_cut_rail
 # All ranks end, and mpirun says which one was the first.
 expected=1
 says='server/mpirun.openmpi ended with status 134'
-plan 'on server completion RDMA_READ 20: port-down server anyrdma1'
+plan 'on server completion RDMA_READ 15: port-down server anyrdma1'
 mpi openmpi_aborts_after_port_down
-plan 'on server completion RDMA_READ 20: remove server anyrdma1'
+plan 'on server completion RDMA_READ 15: remove server anyrdma1'
 mpi openmpi_aborts_after_remove
 expected=0
 settings=()
@@ -155,8 +155,8 @@ done
 # --- perftest: one of each pair of programs on each device; TCP goes over rail0
 
 on_each() { # TOOL
-  programs=("server:sh -c '$1 -d anyrdma0 -p 7000 -n 2000 -F & $1 -d anyrdma1 -p 7001 -n 2000 -F; wait'"
-    "client:sh -c '$1 -d anyrdma0 -p 7000 -n 2000 -F 10.0.0.1 & $1 -d anyrdma1 -p 7001 -n 2000 -F 10.0.0.1; second=\$?; wait \$!; echo rail0 \$? rail1 \$second'")
+  programs=("server:sh -c '$1 -d anyrdma0 -p 7000 -n 400 -F & $1 -d anyrdma1 -p 7001 -n 400 -F; wait'"
+    "client:sh -c '$1 -d anyrdma0 -p 7000 -n 400 -F 10.0.0.1 & $1 -d anyrdma1 -p 7001 -n 400 -F 10.0.0.1; second=\$?; wait \$!; echo rail0 \$? rail1 \$second'")
 }
 says='client/sh: rail0 0 rail1 0'
 for tool in ib_write_bw ib_read_bw ib_send_bw; do
@@ -166,27 +166,27 @@ done
 on_each ib_write_bw
 says='client/sh: rail0 0 rail1 1'
 for fault in 'cut-rail server rail1' 'port-down client anyrdma1' 'remove server anyrdma1' 'remove client anyrdma1'; do
-  plan "on client completion RDMA_WRITE 500: $fault"
+  plan "on client completion RDMA_WRITE 100: $fault"
   rails "ib_write_bw_goes_on_after_${fault// /_}" "${programs[@]}"
 done
 settings=()
 
 # --- fio: a job for each rail
 
-fio='--ioengine=rdma --bs=16k --size=4m --verify_state_save=0 --iodepth=8'
+fio='--ioengine=rdma --bs=16k --size=2m --verify_state_save=0 --iodepth=8'
 jobs=("server:fio $fio --rw=read --name=rail0 --port=7000 --name=rail1 --port=7001"
   "client:fio $fio --rw=write --verb=write --name=rail0 --hostname=10.0.0.1 --port=7000 --name=rail1 --hostname=10.0.1.1 --port=7001")
-says='client/fio: +WRITE: .* io=8192KiB '
+says='client/fio: +WRITE: .* io=4096KiB '
 rails fio_on_both "${jobs[@]}"
 for fault in 'cut-rail server rail1' 'port-down client anyrdma1'; do
-  plan "on client completion RDMA_WRITE 60: $fault for 1s"
+  plan "on client completion RDMA_WRITE 30: $fault for 1s"
   rails "fio_survives_${fault// /_}" "${jobs[@]}"
 done
 # The engine waits for a completion in ibv_get_cq_event, and looks at no event of the device or of the connection.
 expected=1
 says='client/fio\.[0-9] waits for '
 for fault in 'cut-rail server rail1' 'remove client anyrdma1'; do
-  plan "on client completion RDMA_WRITE 60: $fault"
+  plan "on client completion RDMA_WRITE 30: $fault"
   settings+=(--limit 30s)
   rails "fio_waits_after_${fault// /_}" "${jobs[@]}"
 done

@@ -159,6 +159,13 @@ apart asking_for_a_connection_before_it_is_there "$(py "$accept
 c.recv(1)")" "$(py 'c = socket(); c.setblocking(False); f = lambda: c.connect_ex(("server", 7000))
 a = [f(), f()]; time.sleep(1); print(*a, f(), f())')"
 
+plan 'at 0s: slow client1<->server 50ms'
+says="server/python3: \('10.0.0.2', 7001\) b'x' b'' 0\$"
+both='c = socket(); c.bind(("", %d)); c.connect(("10.0.0.%d", %d)); c.send(b"x"); b = c.recv(1); c.shutdown(SHUT_WR)
+print(c.getpeername(), b, c.recv(1), c.getsockopt(SOL_SOCKET, SO_ERROR))'
+# shellcheck disable=SC2059 # a format
+apart both_ask_for_one_connection "$(py "$(printf "$both" 7000 2 7001)")" "$(py "$(printf "$both" 7001 1 7000)")"
+
 plan 'at 0s: cut client1->server'
 says='^127\.[0-9]+ client1/python3: ETIMEDOUT'
 apart cut_off_from_who_listens true "$(py '

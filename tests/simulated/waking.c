@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -338,6 +339,28 @@ static long in_vain_by_write(void) {
   return write(ends[1], much, kMuch);
 }
 
+static long in_vain_by_writev(void) {
+  struct iovec parts[2] = {{much, kMuch / 2}, {much, kMuch / 2}};
+  local_pair(SOCK_STREAM);
+  limit_to_5ms(ends[1], SO_SNDTIMEO);
+  check(writev(ends[1], parts, 2) > 0, "first");
+  return writev(ends[1], parts, 2);
+}
+static long in_vain_by_sendmsg(void) {
+  struct iovec part = {much, 1000};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  local_pair(SOCK_DGRAM);
+  limit_to_5ms(ends[1], SO_SNDTIMEO);
+  for (long sent = 1; sent > 0;) sent = send(ends[1], much, 1000, MSG_DONTWAIT);
+  return sendmsg(ends[1], &message, 0);
+}
+static long in_vain_by_packet(void) {
+  local_pair(SOCK_SEQPACKET);
+  limit_to_5ms(ends[1], SO_SNDTIMEO);
+  for (long sent = 1; sent > 0;) sent = send(ends[1], much, 1000, MSG_DONTWAIT);
+  return send(ends[1], much, 1000, 0);
+}
+
 // --- refused connections ------------------------------------------------------------------------
 
 static int ask_nobody(void) {
@@ -651,6 +674,9 @@ static const struct one_case cases[] = {
     CASE(in_vain_by_accept),
     CASE(in_vain_by_udp),
     CASE(in_vain_by_write),
+    CASE(in_vain_by_writev),
+    CASE(in_vain_by_sendmsg),
+    CASE(in_vain_by_packet),
     CASE(refused_by_option),
     CASE(refused_by_write),
     CASE(refused_by_read),

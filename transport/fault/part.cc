@@ -1,15 +1,14 @@
 #include "transport/fault/part.h"
 
 #include <algorithm>
-#include <charconv>
 #include <concepts>
 #include <optional>
 #include <set>
-#include <system_error>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "base/number.h"
 #include "transport/fault/plan/altered_field.h"
 #include "transport/fault/plan/flaps.h"
 #include "transport/fault/plan/legal.h"
@@ -188,10 +187,8 @@ std::optional<std::size_t> device_number(std::string_view name) {
   constexpr std::string_view kBefore = "anyrdma";
   if (!name.starts_with(kBefore)) return std::nullopt;
   const std::string_view digits = name.substr(kBefore.size());
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  if (std::to_string(number) != digits) return std::nullopt;  // "anyrdma01"
+  const auto number = whole_number<std::size_t>(digits);
+  if (!number || std::to_string(*number) != digits) return std::nullopt;  // "anyrdma01"
   return number;
 }
 

@@ -1,15 +1,14 @@
 #include "transport/open/environment.h"
 
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/number.h"
 #include "transport/fault/plan/memory_question.h"
 #include "transport/fault/plan/question.h"
 #include "transport/soft/prefix.h"
@@ -29,10 +28,9 @@ bool take_device(std::string_view text, const std::vector<fabric::Rail>& before,
   const std::size_t slash = text.find('/');
   rail.device = text.substr(0, slash);
   if (slash == std::string_view::npos) return true;
-  const std::string_view number = text.substr(slash + 1);
-  const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), rail.port);
-  if (error != std::errc{} || end != number.data() + number.size() || rail.port < 2) return false;
+  const auto port = whole_number<decltype(rail.port)>(text.substr(slash + 1));
+  if (!port || *port < 2) return false;
+  rail.port = *port;
   return !before.empty() && before.back().device == rail.device &&
          before.back().port + 1 == rail.port;
 }
@@ -63,10 +61,8 @@ boost::system::result<fabric::Rail, OpenError> rail_of(const std::string& text,
 }
 
 std::optional<std::size_t> number_of_rails(const std::string& text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  if (number == 0 || number > fabric::kRailsMax) return std::nullopt;
+  const auto number = whole_number<std::size_t>(text);
+  if (!number || *number == 0 || *number > fabric::kRailsMax) return std::nullopt;
   return number;
 }
 

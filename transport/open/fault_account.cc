@@ -5,11 +5,11 @@
 
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/number.h"
 #include "transport/realtime/system_random.h"
 
 namespace anyrdma::transport {
@@ -64,9 +64,9 @@ struct Name {
 std::optional<Name> parse_name(std::string_view text) {
   Name name;
   for (std::uint64_t* number : {&name.process, &name.descriptor, &name.nonce}) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
-    if (error != std::errc{}) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const auto taken = take_number<std::uint64_t>(text);
+    if (!taken) return std::nullopt;
+    *number = *taken;
     const bool last = number == &name.nonce;
     if (last != text.empty() || (!last && text.front() != ':')) return std::nullopt;
     if (!last) text.remove_prefix(1);

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "transport/fault/plan/finding_call.h"
+#include "transport/open/memory_filter.h"
 #include "transport/realtime/own_clock.h"
 
 namespace anyrdma::transport {
@@ -89,13 +90,16 @@ std::string FindingReporter::describe(const verbs::Runtime::Mark& mark) {
 
 void FindingReporter::watch_memory(verbs::LostMemory& lost, std::uint64_t begin,
                                    std::uint64_t end) {
+  const bool all_stop = stop_at_memory_changes();
   const int error = errno;
-  (void)::syscall(fault::kWatchMemory, &lost, begin, end);
+  (void)::syscall(fault::kWatchMemory, &lost, begin, end, all_stop ? 0 : 1);
   errno = error;
 }
 
 void FindingReporter::forget_memory(verbs::LostMemory& lost) {
-  watch_memory(lost, 0, 0);
+  const int error = errno;
+  (void)::syscall(fault::kWatchMemory, &lost, 0, 0, 0);
+  errno = error;
 }
 
 void FindingReporter::on_owed(const verbs::Runtime::Owed& owed) {

@@ -4,8 +4,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include <csignal>
-
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -18,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/no_signals.h"
 #include "transport/realtime/descriptor.h"
 #include "transport/realtime/own_clock.h"
 #include "transport/realtime/thread_name.h"
@@ -26,22 +25,6 @@ namespace anyrdma::transport::realtime {
 namespace {
 
 namespace asio = boost::asio;
-
-/// What a thread starts with is what its maker has: everything blocked for the moment of making.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &previous_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &previous_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t previous_{};
-};
 
 class AsioThread final : public ProgressThread {
  public:
@@ -53,7 +36,7 @@ class AsioThread final : public ProgressThread {
     descriptor_.release();
   }
   void run() {
-    const SignalsBlocked blocked;
+    const NoSignals inherited;
     wait_for_input();
     wait_for_deadline();
     thread_ = std::thread([this] {

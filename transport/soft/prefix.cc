@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
+
+#include "base/number.h"
 
 namespace anyrdma::transport::soft {
 namespace {
@@ -34,9 +35,9 @@ verbs::Result<Prefix> Prefix::parse(std::string_view text) {
   const unsigned before = ipv4 ? kMappedBits : 0;
   unsigned length = ipv4 ? kDefaultIpv4 : kDefaultIpv6;
   if (slash != std::string_view::npos) {
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data() + slash + 1, end, length);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) return verbs::errno_code(EINVAL);
+    const auto parsed = whole_number<unsigned>(text.substr(slash + 1));
+    if (!parsed) return verbs::errno_code(EINVAL);
+    length = *parsed;
   }
   if (length > kAddressBits - before) return verbs::errno_code(EINVAL);
   return Prefix{*address, before + length};

@@ -4,11 +4,11 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <optional>
-#include <system_error>
+
+#include "base/number.h"
 
 namespace anyrdma::verbs::nodes {
 namespace {
@@ -85,16 +85,6 @@ Result<std::string> of_table(const Asked& asked, std::uint8_t port, std::string_
   if (table != "gid_attrs/types/") return errno_code(ENOENT);
   if (!entry) return errno_code(EINVAL);  // as the kernel for an empty index
   return std::string(entry->gid_type == IBV_GID_TYPE_ROCE_V2 ? "RoCE v2" : "IB/RoCE v1");
-}
-
-/// Takes a number from the beginning of `text`. Nothing: there is none, or it is too large.
-template <class Number>
-std::optional<Number> take_number(std::string_view& text) {
-  Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return number;
 }
 
 }  // namespace

@@ -30,8 +30,10 @@ using LiveList = boost::intrusive::list<T, boost::intrusive::constant_time_size<
 /// The struct behind the application's ibv_comp_channel. A channel has no handle; the kernel
 /// identifies it by its file descriptor.
 struct SoftChannel : ibv_comp_channel, LiveHook {
-  int descriptor = -1;                   ///< the descriptor as the kernel would know it; -1: none
-  std::unique_ptr<Semaphore> semaphore;  ///< one unit per announced completion queue
+  int descriptor = -1;  ///< the descriptor as the kernel would know it; -1: none
+  /// One unit per announced completion queue. Threads that wait share it: they may outlast the
+  /// channel.
+  std::shared_ptr<Semaphore> semaphore;
   Ring<SoftCq*> announced;
 };
 

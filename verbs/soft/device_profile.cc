@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <stdexcept>
 #include <variant>
+
+#include "base/number.h"
 
 namespace anyrdma::verbs::soft {
 namespace {
@@ -107,10 +108,11 @@ std::string in_quotes(std::string_view text) {
 using Refusal = std::string;
 
 Refusal read_number(std::string_view text, const Key& key, std::uint32_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc{} && end == text.data() + text.size() && value >= key.least &&
-      value <= key.most)
+  const auto number = whole_number<std::uint32_t>(text);
+  if (number && *number >= key.least && *number <= key.most) {
+    value = *number;
     return {};
+  }
   return std::string(key.name) + " is a number from " + std::to_string(key.least) + " to " +
          std::to_string(key.most) + ", not " + in_quotes(text);
 }

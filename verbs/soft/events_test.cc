@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <utility>
 
 #include "verbs/soft/testing/pair.h"
 
@@ -58,6 +62,87 @@ TEST_F(Events, ACompletionIsAnnouncedOnceIfAskedFor) {
   receive(0);
   EXPECT_TRUE(event_waits());
   EXPECT_FALSE(event_waits());
+}
+
+// --- channels that are destroyed while a thread waits -------------------------------------------
+
+/// Does something when a thread has been woken for an event and has not taken the event yet.
+class WhenWoken : public CallGate {
+ public:
+  WhenWoken(Hca& hca, std::function<void()> deed) : hca_(hca), deed_(std::move(deed)) {
+    hca_.set_call_gate(this);
+  }
+  ~WhenWoken() override { hca_.set_call_gate(nullptr); }
+  int on_call(std::uint64_t, std::string_view) override { return 0; }
+  ibv_wc_status on_work(const PostedWork&) override { return IBV_WC_SUCCESS; }
+  void on_failure(const ibv_wc&) override {}
+  void on_take() override {
+    if (const auto deed = std::exchange(deed_, nullptr)) deed();
+  }
+
+ private:
+  Hca& hca_;
+  std::function<void()> deed_;
+};
+
+class Ends : public Events {
+ protected:
+  Ends() {
+    connect();
+    EXPECT_EQ(ibv_req_notify_cq(b.cq, 0), 0);
+    receive(0);
+  }
+  void destroy_queue() {
+    b.hca->destroy_qp(b.qp).value();
+    b.hca->destroy_cq(b.cq).value();
+  }
+  void make_queue() {
+    b.cq = b.hca->create_cq(b.context, 10, this, channel_, 0).value();
+    b.create_qp({});
+  }
+  void destroy_channel() { b.hca->destroy_comp_channel(channel_).value(); }
+  void make_channel() { channel_ = b.hca->create_comp_channel(b.context).value(); }
+  int error_of_waiting(ibv_comp_channel* channel) {
+    const auto event = b.hca->get_cq_event(channel);
+    return event ? 0 : event.error().value();
+  }
+};
+
+TEST_F(Ends, AThreadThatWasWokenLearnsThatItsChannelIsDestroyed) {
+  ibv_comp_channel* const old = channel_;
+  const WhenWoken gate(*b.hca, [this] {
+    destroy_queue();
+    destroy_channel();
+  });
+  EXPECT_EQ(error_of_waiting(old), EBADF);
+  make_channel();
+  make_queue();
+}
+
+TEST_F(Ends, AThreadThatWasWokenTakesNoEventOfANewChannelInItsPlace) {
+  ibv_comp_channel* const old = channel_;
+  const WhenWoken gate(*b.hca, [this] {
+    destroy_queue();
+    destroy_channel();
+    make_channel();
+    make_queue();
+  });
+  EXPECT_EQ(error_of_waiting(old), EBADF);
+}
+
+TEST_F(Ends, AThreadThatBeginsToWaitTooLateLearnsIt) {
+  ibv_comp_channel* const old = channel_;
+  destroy_queue();
+  destroy_channel();
+  EXPECT_EQ(error_of_waiting(old), EBADF);
+  make_channel();
+  make_queue();
+}
+
+TEST_F(Ends, AThreadThatWasWokenWaitsOnIfOnlyTheQueueIsDestroyed) {
+  const WhenWoken gate(*b.hca, [this] { destroy_queue(); });
+  EXPECT_EQ(error_of_waiting(channel_), EDEADLK);
+  make_queue();
 }
 
 // --- moderation ---------------------------------------------------------------------------------

@@ -222,6 +222,8 @@ class SoftHca final : public Hca {
   }
   [[nodiscard]] Result<SoftXrcd*> find_live(const ibv_context* context,
                                             const ibv_xrcd& given) const;
+  /// Whether the channel is not destroyed yet. Call it inside the critical section.
+  [[nodiscard]] bool is_live(const ibv_comp_channel* channel) const;
   [[nodiscard]] Result<SoftChannel*> find_channel(const ibv_context* context,
                                                   const ibv_comp_channel& given);
   [[nodiscard]] Result<SoftSrq*> make_srq(const ibv_pd& pd, ibv_srq_init_attr& init);

@@ -61,11 +61,15 @@ Result<ibv_comp_channel*> SoftHca::create_comp_channel(ibv_context* context) {
 
 Result<void> SoftHca::destroy_comp_channel(ibv_comp_channel* channel) {
   CriticalSection section(core_.runtime);
-  const auto is_this = [channel](const SoftChannel& live) { return &live == channel; };
-  if (std::ranges::none_of(live_channels_, is_this)) return errno_code(EBADF);
+  if (!is_live(channel)) return errno_code(EBADF);
   if (channel->refcnt != 0) return errno_code(EBUSY);
   delete static_cast<SoftChannel*>(channel);
   return {};
+}
+
+bool SoftHca::is_live(const ibv_comp_channel* channel) const {
+  return std::ranges::any_of(live_channels_,
+                             [channel](const SoftChannel& live) { return &live == channel; });
 }
 
 // As the kernel finds one: by its descriptor, which must be of that context. Where there are no
@@ -124,10 +128,18 @@ Result<void> SoftHca::destroy_cq(ibv_cq* cq) {
 
 Result<ibv_cq*> SoftHca::get_cq_event(ibv_comp_channel* channel) {
   auto* soft = static_cast<SoftChannel*>(channel);
+  // Another thread may destroy the channel while this one waits, as rping does at its end.
+  std::shared_ptr<Semaphore> semaphore;
+  {
+    CriticalSection section(core_.runtime);
+    if (!is_live(channel)) return errno_code(EBADF);
+    semaphore = soft->semaphore;
+  }
   while (true) {
-    if (const auto waited = soft->semaphore->wait(); !waited) return waited.error();
+    if (const auto waited = semaphore->wait(); !waited) return waited.error();
     if (core_.gate != nullptr) core_.gate->on_take();
     CriticalSection section(core_.runtime);
+    if (!is_live(channel) || soft->semaphore != semaphore) return errno_code(EBADF);
     if (soft->announced.empty()) continue;  // its queue was destroyed meanwhile
     SoftCq* cq = soft->announced.pop_front();
     ++cq->taken;

@@ -34,8 +34,8 @@ std::uint64_t place_of(const tracee::Tracee& thread) {
 
 }  // namespace
 
-Cluster::Cluster(std::unique_ptr<Connection> connection)
-    : connection_(std::move(connection)), session_(*connection_, *this) {}
+Cluster::Cluster(std::unique_ptr<Connection> connection, Watching watching)
+    : connection_(std::move(connection)), session_(*connection_, *this), watching_(watching) {}
 
 void Cluster::begin(Sandbox& sandbox) {
   sandbox_ = &sandbox;
@@ -46,6 +46,7 @@ void Cluster::begin(Sandbox& sandbox) {
   again_ = false;
   interrupt_ = false;
   has_left_path_ = false;
+  has_written_ = false;
   doer_runs_ = 0;
   hits_ = 0;
   measured_ = 0;
@@ -147,25 +148,55 @@ Stop Cluster::step(Thread& thread) {
 Stop Cluster::go(Thread& thread, int signal, bool one) {
   for (;;) {
     const pid_t tid = thread.tid();
-    if (ends_run()) return {tid, StopKind::kStarted, 0};
+    if (sandbox_->is_interrupted()) return {tid, StopKind::kStarted, 0};
     if (thread.is_over()) return {tid, StopKind::kGone, SIGKILL};
     Known& it = meet(thread);
     if (!alone_ && before(it)) continue;
     if (alone_) (void)wants_stop();
+    const Position start = it.position;
     const Event event = resume(it, one, std::exchange(signal, 0));
+    if (event.between && take_change(it, start, event)) continue;
     if (event.stop) {
-      if (event.stop->kind == StopKind::kCall) {
-        if (measuring_ && until_call_ && is_led(it)) arrive(it);
-        ++it.position.calls;
-        it.position.moves.clear();
-        const auto call = thread.tracee().call();
-        it.maps = call && maps_code(call->number);
-      }
-      if (event.stop->kind == StopKind::kNewProcess && it.process->patches.any())
-        copied_[event.stop->detail] = it.process->patches;
+      pass(it, *event.stop);
       return *event.stop;
     }
     if (act(it, event, one)) return {tid, StopKind::kSignal, SIGTRAP};
+  }
+}
+
+/// Takes a stop that is the supervisor's.
+void Cluster::pass(Known& it, const Stop& stop) {
+  if (stop.kind == StopKind::kNewProcess && it.process->patches.any())
+    copied_[stop.detail] = it.process->patches;
+  if (stop.kind != StopKind::kCall && stop.kind != StopKind::kSignal) return;
+  const bool is_call = stop.kind == StopKind::kCall;
+  if (measuring_ && is_led(it)) {
+    const bool until_signal = !until_call_ && std::holds_alternative<UntilSignals>(until_);
+    if (goal_ == Goal::kFind) {
+      finish_find();
+    } else if (is_call ? until_call_ : until_signal) {
+      arrive(it);
+    }
+  }
+  if (is_call) {
+    ++it.position.calls;
+    it.position.moves.clear();
+    const auto call = it.thread->tracee().call();
+    it.maps = call && maps_code(call->number);
+    return;
+  }
+  const Move* const move = is_led(it) ? next_move(it) : nullptr;
+  const auto* const signals = move == nullptr ? nullptr : std::get_if<UntilSignals>(move);
+  if (signals != nullptr && ++it.steps_done == signals->count) {
+    ++it.moves_done;
+    it.steps_done = 0;
+  }
+  auto& moves = it.position.moves;
+  auto* const passed = moves.empty() ? nullptr : std::get_if<UntilSignals>(&moves.back());
+  if (passed != nullptr) {
+    ++passed->count;
+  } else {
+    moves.emplace_back(UntilSignals{1});
   }
 }
 
@@ -206,7 +237,7 @@ bool Cluster::before(Known& it) {
     return true;
   }
   if (is_led(it) && next_move(it) == nullptr) {
-    if (goal_ == Goal::kMeasure) {
+    if (goal_ == Goal::kMeasure || goal_ == Goal::kFind) {
       measuring_ = true;
       return false;
     }
@@ -258,8 +289,11 @@ bool Cluster::act(Known& it, const Event& event, bool one) {
   if (alone_) return one && event.stepped;
   if (event.interrupted) {
     interrupt_ = false;
-    if (goal_ == Goal::kLive)
-      (void)serve({.why = Stopped::Why::kSignal, .thread = it.position.thread, .signal = SIGINT});
+    // A search ends where it is.
+    goal_ = Goal::kLive;
+    measuring_ = false;
+    reports_watch_ = false;
+    (void)serve({.why = Stopped::Why::kSignal, .thread = it.position.thread, .signal = SIGINT});
     return false;
   }
   const Action* const action = action_of(it.position.thread);
@@ -269,7 +303,7 @@ bool Cluster::act(Known& it, const Event& event, bool one) {
     const bool arrived = follow(it, event);
     return !arrived && one && event.stepped;
   }
-  if (event.watched && changed(*it.process, it.thread->tracee(), *event.watched)) {
+  if (is_watch_hit(it, event)) {
     (void)serve({.why = Stopped::Why::kWatchpoint,
                  .thread = it.position.thread,
                  .address = event.watched->address,
@@ -287,6 +321,15 @@ bool Cluster::act(Known& it, const Event& event, bool one) {
 
 /// To the next stop, whose ever it is.
 Cluster::Event Cluster::resume(Known& it, bool one, int signal) {
+  const Action* const action = goal_ == Goal::kLive ? action_of(it.position.thread) : nullptr;
+  const bool is_noted = !one || is_led(it) || (action != nullptr && action->step);
+  begin_interval(it);
+  Event event = go_on(it, one, signal);
+  end_interval(it, event, is_noted);
+  return event;
+}
+
+Cluster::Event Cluster::go_on(Known& it, bool one, int signal) {
   Thread& thread = *it.thread;
   tracee::Tracee& tracee = thread.tracee();
   sync(it);
@@ -317,7 +360,7 @@ Cluster::Event Cluster::resume(Known& it, bool one, int signal) {
     stop = sandbox_->await(thread);
     event.interrupted = stop.kind == StopKind::kStarted && interrupt_;
   } while (stop.kind == StopKind::kStarted && (steps || lifts) && !event.interrupted &&
-           !ends_run() && !thread.is_over());
+           !sandbox_->is_interrupted() && !thread.is_over());
   if (lifts) patches.put_back(tracee, place);
   if (event.interrupted) return event;
   if (stop.kind == StopKind::kReturn) {
@@ -343,6 +386,7 @@ Cluster::Event Cluster::resume(Known& it, bool one, int signal) {
     if (patches.at(after)) it.passed = event.at = after;
     return event;
   }
+  event.lifted = lifts;
   if (lifts || event.watched) return event;
   event.stop = stop;  // the program's own
   return event;
@@ -357,7 +401,10 @@ int Cluster::on_signal(Thread& thread, int signal) {
     if (!show_libraries()) return signal;
   }
   if (goal_ != Goal::kLive || session_.passes(signal)) return signal;
-  return serve({.why = Stopped::Why::kSignal, .thread = it.position.thread, .signal = signal});
+  const int delivered =
+      serve({.why = Stopped::Why::kSignal, .thread = it.position.thread, .signal = signal});
+  has_written_ |= delivered != signal;
+  return delivered;
 }
 
 void Cluster::on_program(Thread& thread) {
@@ -367,7 +414,9 @@ void Cluster::on_program(Thread& thread) {
   it.values.clear();
   it.stale = true;
   for (const auto& [known, each] : threads_) {
-    if (each->process == &it) each->armed.clear();
+    if (each->process != &it) continue;
+    each->armed.clear();
+    each->left.reset();
   }
 }
 
@@ -414,6 +463,7 @@ void Cluster::on_failure(std::string_view why) {
 int Cluster::serve(const Stopped& stopped) {
   if (!news_.empty()) session_.print(std::exchange(news_, {}));
   Resumed resumed = session_.serve(stopped);
+  if (!news_.empty()) session_.print(std::exchange(news_, {}));
   actions_.clear();
   switch (resumed.how) {
     case Resumed::How::kForward: {

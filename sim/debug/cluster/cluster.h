@@ -29,11 +29,17 @@ struct Process;
 
 namespace anyrdma::sim::debug {
 
+/// How watchpoints find writes.
+enum class Watching : std::uint8_t {
+  kBest,       ///< by the processor's debug registers if they work, else by comparing
+  kComparing,  ///< the value is compared at each stop; a new run finds the instruction
+};
+
 /// All programs of a run, and of further runs of the same trial in which the debugger goes back.
 /// Belongs to the thread of the simulation. A run needs it until the run is destroyed.
 class Cluster final : public programs::Debugger, public Target {
  public:
-  explicit Cluster(std::unique_ptr<Connection> connection);
+  explicit Cluster(std::unique_ptr<Connection> connection, Watching watching = Watching::kBest);
 
   /// Before each run: takes the recording of it.
   void record_on(std::shared_ptr<const recording::Tape> tape) { tape_ = std::move(tape); }
@@ -75,17 +81,20 @@ class Cluster final : public programs::Debugger, public Target {
   [[nodiscard]] std::string monitor(std::string_view command) override;
 
  private:
+  /// A search by single steps over more than these ends where it is.
+  static constexpr std::uint64_t kStepsMax = 10'000'000;
+  using Values = std::map<Point, std::string>;
   /// A process in this run.
   struct Debuggee {
     programs::Process* process = nullptr;
     std::int64_t number = 0;
     unsigned image = 0;  ///< how many programs it has run
     Patches patches{};
-    bool stale = true;                      ///< the patches may not be as they are wanted
-    bool visible = false;                   ///< gdb has heard of it
-    bool is_other = false;                  ///< it runs another program than gdb knows
-    bool has_copied = false;                ///< it began as a copy of another one
-    std::map<Point, std::string> values{};  ///< of watched memory
+    bool stale = true;        ///< the patches may not be as they are wanted
+    bool visible = false;     ///< gdb has heard of it
+    bool is_other = false;    ///< it runs another program than gdb knows
+    bool has_copied = false;  ///< it began as a copy of another one
+    Values values{};          ///< of watched memory
   };
   /// A thread in this run.
   struct Known {
@@ -95,6 +104,8 @@ class Cluster final : public programs::Debugger, public Target {
     std::optional<std::uint64_t> passed{};  ///< it is at this breakpoint, which has been noted
     bool maps = false;                      ///< its last call may map code
     std::set<Point> armed{};                ///< in its debug registers
+    Values before{};                        ///< of watched memory, when it went on
+    std::optional<Values> left{};           ///< when it stopped somewhere that no position names
     std::size_t moves_done = 0;             ///< of the way that it is led
     std::uint64_t steps_done = 0;           ///< of the next move
   };
@@ -109,7 +120,10 @@ class Cluster final : public programs::Debugger, public Target {
     bool stepped = false;
     std::optional<std::uint64_t> at{};  ///< a breakpoint
     std::optional<Point> watched{};
+    /// Its value is another one than where the thread went on.
+    std::optional<Point> between{};
     bool interrupted = false;
+    bool lifted = false;  ///< it has only left a breakpoint
   };
   /// The purpose of this run.
   enum class Goal : std::uint8_t {
@@ -119,6 +133,7 @@ class Cluster final : public programs::Debugger, public Target {
     kSeek,     ///< to stop at hit number `sought_`
     kArrive,   ///< to stop at `way_`
     kMeasure,  ///< to count instructions from `way_` on until `until_` comes
+    kFind,     ///< to step from `way_` on, until watched memory changes
     kTime,     ///< to stop at `time_`, in one of `doers_`
     kSurvey,   ///< to have the whole recording, which numbers the records
     kFailure,  ///< to stop where the run fails
@@ -126,6 +141,8 @@ class Cluster final : public programs::Debugger, public Target {
 
   [[nodiscard]] tracee::Stop go(programs::Thread& thread, int signal, bool one);
   [[nodiscard]] Event resume(Known& it, bool step, int signal);
+  [[nodiscard]] Event go_on(Known& it, bool step, int signal);
+  void pass(Known& it, const tracee::Stop& stop);
   [[nodiscard]] bool before(Known& it);
   void announce(const Known& it);
   [[nodiscard]] bool show_libraries();
@@ -143,8 +160,20 @@ class Cluster final : public programs::Debugger, public Target {
   void arm(Known& it);
   [[nodiscard]] std::optional<Point> triggered(Known& it);
   [[nodiscard]] bool changed(Debuggee& it, const tracee::Tracee& thread, const Point& point);
+  [[nodiscard]] bool is_watch_hit(Known& it, const Event& event);
   [[nodiscard]] const Action* action_of(const ThreadId& id) const;
   [[nodiscard]] programs::Thread* any_thread();
+
+  // --- watching without debug registers (comparing.cc) -------------------------------------------
+  [[nodiscard]] bool compares() const;
+  [[nodiscard]] bool refuses(const Point& point);
+  [[nodiscard]] Values values_of(Known& it);
+  void begin_interval(Known& it);
+  void end_interval(Known& it, Event& event, bool is_noted);
+  [[nodiscard]] bool take_change(const Known& it, const Position& start, const Event& event);
+  void find_change(const Position& start, const Event& event, bool first);
+  [[nodiscard]] bool look_for_change(const Known& it, const Event& event);
+  void finish_find();
 
   // --- going elsewhere (travel.cc) --------------------------------------------------------------
   void go_back(const ThreadId& from);
@@ -175,10 +204,12 @@ class Cluster final : public programs::Debugger, public Target {
 
   std::unique_ptr<Connection> connection_;
   Session session_;
-  bool alone_ = false;   ///< gdb is gone
-  bool killed_ = false;  ///< the run
-  bool again_ = false;   ///< the trial is to be run again
-  bool begun_ = false;   ///< gdb has seen the beginning
+  Watching watching_;
+  bool has_said_how_ = false;  ///< that values are compared
+  bool alone_ = false;         ///< gdb is gone
+  bool killed_ = false;        ///< the run
+  bool again_ = false;         ///< the trial is to be run again
+  bool begun_ = false;         ///< gdb has seen the beginning
   bool interrupt_ = false;
   bool over_ = false;     ///< there is no run
   bool outside_ = false;  ///< no thread has the turn
@@ -197,7 +228,10 @@ class Cluster final : public programs::Debugger, public Target {
   std::uint64_t sought_ = 0;
   std::uint64_t measured_ = 0;
   bool measuring_ = false;
-  bool counts_by_time_ = false;  ///< until `time_`, instead of `way_`
+  bool finds_first_ = false;                   ///< change; else the last one
+  std::uint64_t found_ = 0;                    ///< the step that made it; 0: none
+  std::optional<std::uint64_t> find_until_{};  ///< this breakpoint, or a call or signal
+  bool counts_by_time_ = false;                ///< until `time_`, instead of `way_`
   verbs::Instant time_{};
   Doers doers_{};
   std::optional<std::uint64_t> record_{};    ///< to go to
@@ -210,6 +244,7 @@ class Cluster final : public programs::Debugger, public Target {
   programs::Sandbox* sandbox_ = nullptr;
   std::shared_ptr<const recording::Tape> tape_;
   bool has_left_path_ = false;
+  bool has_written_ = false;  ///< gdb's user has changed something, which a new run does not have
   std::uint64_t doer_runs_ = 0;  ///< so often has a doer gone on
   std::map<const programs::Process*, std::unique_ptr<Debuggee>> processes_;
   std::map<const programs::Thread*, std::unique_ptr<Known>> threads_;

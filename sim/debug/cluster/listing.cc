@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "base/text.h"
 #include "recording/view/filter.h"
 #include "recording/view/text.h"
-#include "base/text.h"
 
 namespace anyrdma::sim::debug {
 namespace {

@@ -18,9 +18,10 @@ bool Cluster::insert(std::int64_t process, const Point& point) {
     all.code.insert(point.address);
     return true;
   }
+  if (refuses(point)) return false;
   auto more = all.memory;
   more.insert(point);
-  if (!debug_registers(more)) return false;
+  if (!compares() && !debug_registers(more)) return false;
   all.memory = std::move(more);
   std::string value(point.size, '\0');
   (void)read_memory(process, point.address,
@@ -60,7 +61,7 @@ void Cluster::arm(Known& it) {
   const Move* const move = is_led(it) ? next_move(it) : nullptr;
   if (const auto* const until = move == nullptr ? nullptr : std::get_if<UntilWatched>(move))
     points.insert(until->points.begin(), until->points.end());
-  if (points == it.armed) return;
+  if (points == it.armed || compares()) return;
   constexpr unsigned kControl = 7;
   const auto registers = debug_registers(points);
   if (!registers) return;
@@ -95,6 +96,10 @@ bool Cluster::changed(Debuggee& it, const tracee::Tracee& thread, const Point& p
   const bool other = before == it.values.end() || before->second != value;
   it.values[point] = value;
   return other;
+}
+
+bool Cluster::is_watch_hit(Known& it, const Event& event) {
+  return event.watched && (compares() || changed(*it.process, it.thread->tracee(), *event.watched));
 }
 
 }  // namespace anyrdma::sim::debug

@@ -22,7 +22,11 @@ struct UntilAddress {
 struct UntilWatched {
   std::set<Point> points;
 };
-using Move = std::variant<Steps, UntilAddress, UntilWatched>;
+/// Until it has stopped for so many signals.
+struct UntilSignals {
+  std::uint64_t count = 0;
+};
+using Move = std::variant<Steps, UntilAddress, UntilWatched, UntilSignals>;
 
 /// Where a thread is: after so many of its system calls that stopped, and these moves.
 struct Position {

@@ -5,6 +5,7 @@
 #include "sim/debug/cluster/cluster.h"
 #include "sim/programs/process/thread.h"
 #include "sim/programs/supervisor/sandbox.h"
+#include "sim/tracee/linker_breakpoint.h"
 
 namespace anyrdma::sim::debug {
 
@@ -41,7 +42,8 @@ void Cluster::step_back(const Position& from) {
   until_call_ = way_.moves.empty();
   if (!until_call_) {
     until_ = way_.moves.back();
-    way_.moves.pop_back();
+    auto* const signals = std::get_if<UntilSignals>(&way_.moves.back());
+    if (signals == nullptr || --signals->count == 0) way_.moves.pop_back();
   } else if (way_.calls == 0) {
     return run_again(Goal::kBegin);
   } else {
@@ -63,8 +65,10 @@ bool Cluster::is_time_of(const Known& it) {
 }
 
 bool Cluster::is_led(const Known& it) const {
-  const bool leads = goal_ == Goal::kArrive || goal_ == Goal::kMeasure ||
-                     (goal_ == Goal::kCount && !counts_by_time_);
+  const bool leads = goal_ == Goal::kArrive || goal_ == Goal::kMeasure || goal_ == Goal::kFind ||
+                     (goal_ == Goal::kCount && !counts_by_time_) ||
+                     // The same intervals as when the hits were counted.
+                     (goal_ == Goal::kSeek && !counts_by_time_ && compares());
   return leads && !again_ && it.position.thread == way_.thread && it.position.calls == way_.calls;
 }
 
@@ -78,11 +82,11 @@ bool Cluster::follow(Known& it, const Event& event) {
     count_hit(it, event);
     return false;
   }
+  if (measuring_ && goal_ == Goal::kFind) return look_for_change(it, event);
   if (measuring_) {
-    constexpr std::uint64_t kStepsMax = 10'000'000;
     if (event.stepped) ++measured_;
     const auto* const until = std::get_if<UntilAddress>(&until_);
-    const bool there = until_call_        ? false
+    const bool there = until_call_ || std::holds_alternative<UntilSignals>(until_) ? false
                        : until != nullptr ? it.thread->tracee().registers()->rip == until->address
                                           : event.watched.has_value();
     if (!there && measured_ < kStepsMax) return false;
@@ -94,17 +98,18 @@ bool Cluster::follow(Known& it, const Event& event) {
     const auto* const address = std::get_if<UntilAddress>(move);
     const bool done = steps != nullptr     ? event.stepped && ++it.steps_done == steps->count
                       : address != nullptr ? event.at == address->address
-                                           : event.watched.has_value();
+                                           : std::holds_alternative<UntilWatched>(*move) &&
+                                                 event.watched.has_value();
     if (done) {
       ++it.moves_done;
       it.steps_done = 0;
       it.process->stale = true;
     }
   }
-  if (next_move(it) == nullptr && goal_ != Goal::kMeasure) {
+  if (next_move(it) == nullptr && goal_ != Goal::kMeasure && goal_ != Goal::kFind) {
     // What has just been written is undone first; a breakpoint here has been seen.
     if (event.watched) count_hit(it, event);
-    arrive(it);
+    if (!ends_run()) arrive(it);
     return true;
   }
   count_hit(it, event);
@@ -132,8 +137,11 @@ void Cluster::arrive(Known& it) {
 
 void Cluster::count_hit(Known& it, const Event& event) {
   if (goal_ != Goal::kCount && goal_ != Goal::kSeek) return;
-  const bool watched = event.watched && changed(*it.process, it.thread->tracee(), *event.watched);
-  const bool at = event.at && wanted(*it.process).code.contains(*event.at);
+  const bool watched = is_watch_hit(it, event);
+  // gdb's own breakpoint in the dynamic linker says that libraries are there, which is no news when
+  // one goes back. The way from there to the instruction before is millions of steps.
+  const bool at = event.at && wanted(*it.process).code.contains(*event.at) &&
+                  tracee::linker_breakpoint_of(it.thread->tracee()) != *event.at;
   if (!watched && !at) return;
   if (++hits_ != sought_ || goal_ != Goal::kSeek) return;
   if (watched) {

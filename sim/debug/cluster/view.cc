@@ -24,6 +24,7 @@ bool Cluster::read_memory(std::int64_t process, std::uint64_t address, std::span
 bool Cluster::write_memory(std::int64_t process, std::uint64_t address,
                            std::span<const std::byte> from) {
   Debuggee* const it = find(process);
+  has_written_ = true;
   return it != nullptr && it->patches.write(tracee::Tracee(it->process->pid), address, from);
 }
 
@@ -44,6 +45,7 @@ bool Cluster::set_registers(const ThreadId& id, std::string_view bytes) {
   if (!general) return false;
   std::vector<std::byte> extended = thread->tracee().extended_registers();
   if (!unpack(bytes, {.general = *general, .extended = extended})) return false;
+  has_written_ = true;
   thread->tracee().set_registers(*general);
   thread->tracee().set_extended_registers(extended);
   return true;
@@ -72,6 +74,7 @@ std::string Cluster::auxiliary_vector(std::int64_t process) {
 void Cluster::kill(std::int64_t process) {
   const Debuggee* const it = find(process);
   if (it == nullptr) return;
+  has_written_ = true;
   programs::Process& killed = *it->process;
   programs::send_signal(killed.threads.front()->supervisor(), killed, 0, SIGKILL);
 }

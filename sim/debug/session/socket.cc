@@ -15,9 +15,17 @@ namespace {
 
 using transport::realtime::Descriptor;
 
+/// Waits a little for something to read.
+bool comes(const Descriptor& socket) {
+  constexpr int kPauseMs = 100;
+  pollfd one{.fd = socket.get(), .events = POLLIN, .revents = 0};
+  return ::poll(&one, 1, kPauseMs) > 0;
+}
+
 class SocketConnection final : public Connection {
  public:
-  explicit SocketConnection(Descriptor socket) : socket_(std::move(socket)) {}
+  SocketConnection(Descriptor socket, bool (*gives_up)())
+      : socket_(std::move(socket)), gives_up_(gives_up) {}
 
   bool send(std::string_view bytes) override {
     while (!bytes.empty()) {
@@ -28,14 +36,16 @@ class SocketConnection final : public Connection {
     }
     return true;
   }
-  std::optional<std::string> receive() override { return receive_with(0); }
-  std::optional<std::string> receive_now() override { return receive_with(MSG_DONTWAIT); }
-
- private:
-  std::optional<std::string> receive_with(int flags) {
+  std::optional<std::string> receive() override {
+    while (!gives_up_()) {
+      if (comes(socket_)) return receive_now();
+    }
+    return std::nullopt;
+  }
+  std::optional<std::string> receive_now() override {
     std::array<char, 1 << 14> bytes;
     for (;;) {
-      const ssize_t size = ::recv(socket_.get(), bytes.data(), bytes.size(), flags);
+      const ssize_t size = ::recv(socket_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
       if (size > 0) return std::string(bytes.data(), static_cast<std::size_t>(size));
       if (size < 0 && errno == EINTR) continue;
       if (size < 0 && errno == EAGAIN) return std::string();
@@ -43,7 +53,9 @@ class SocketConnection final : public Connection {
     }
   }
 
+ private:
   Descriptor socket_;
+  bool (*gives_up_)();
 };
 
 }  // namespace
@@ -67,15 +79,13 @@ ListeningSocket::~ListeningSocket() {
 }
 
 std::unique_ptr<Connection> ListeningSocket::accept(bool (*gives_up)()) {
-  constexpr int kPauseMs = 100;
   while (!gives_up()) {
-    pollfd one{.fd = socket_.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&one, 1, kPauseMs) <= 0) continue;
+    if (!comes(socket_)) continue;
     Descriptor accepted(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     if (!accepted) continue;
     ::unlink(path_.c_str());
     socket_.reset();
-    return std::make_unique<SocketConnection>(std::move(accepted));
+    return std::make_unique<SocketConnection>(std::move(accepted), gives_up);
   }
   return nullptr;
 }

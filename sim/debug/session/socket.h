@@ -19,7 +19,8 @@ class ListeningSocket {
   ListeningSocket& operator=(ListeningSocket&&) = delete;
   ~ListeningSocket();
 
-  /// Waits for the debugger. Null: `gives_up` said so, which is asked several times a second.
+  /// Waits for the debugger. Null: `gives_up` said so, which is asked several times a second. The
+  /// connection asks it, too, while it waits for the debugger: its peer is then as good as gone.
   [[nodiscard]] std::unique_ptr<Connection> accept(bool (*gives_up)());
 
  private:

@@ -1,5 +1,6 @@
 #include "sim/programs/io/answered_reading.h"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,10 +9,17 @@
 #include <cerrno>
 #include <climits>
 #include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <string_view>
 
+#include "base/number.h"
 #include "sim/programs/io/chance.h"
+#include "sim/programs/kernel/affinities.h"
 #include "sim/programs/kernel/kernel.h"
+#include "sim/programs/kernel/limits.h"
+#include "sim/programs/kernel/priorities.h"
 #include "sim/programs/kernel/proc_name.h"
 #include "sim/programs/kernel/told_files.h"
 #include "sim/programs/process/process.h"
@@ -35,16 +43,47 @@ std::optional<std::string> text_of(const Descriptor& descriptor) {
   return text;
 }
 
-/// `name`: of a file below /proc, such as /2/status.
-bool is_of(const std::string& name, pid_t process) {
-  const std::string directory = "/" + std::to_string(process) + "/";
-  return name.find(directory) != std::string::npos;
+/// The path of the file that the call reads, if that is below /proc in the program's mount
+/// namespace; else empty. The simulator has put some files there that are not of proc(5).
+std::string path_of(const Thread& thread, const Call& call) {
+  std::string path = target_of_link("/proc/" + std::to_string(thread.tid()) + "/fd/" +
+                                    std::to_string(static_cast<int>(call.arguments[0])));
+  return path.starts_with("/proc/") ? path : std::string();
+}
+
+/// Of the process that a file below /proc such as `/2/task/3/stat` is about, as programs of the
+/// host know it; 0: of none.
+pid_t number_in_path(std::string_view name) {
+  for (std::size_t at = name.find('/'); at != std::string_view::npos; at = name.find('/', at + 1)) {
+    std::string_view rest = name.substr(at + 1);
+    const auto number = take_number<pid_t>(rest);
+    if (number && rest.starts_with('/')) return *number;
+  }
+  return 0;
+}
+
+/// `name`: of a file below /proc.
+ToldProcess process_of(const Thread& thread, std::string_view name) {
+  const pid_t number = number_in_path(name);
+  ToldProcess told{.running = number == thread.process().number, .nice = nice_of_command()};
+  tell_processors(thread, name, told);
+  const Process* const process = find_process(thread, number);
+  if (process == nullptr) return told;
+  const std::string directory = "/proc/" + std::to_string(process->pid);
+  std::ifstream maps(directory + "/maps");
+  measure_surplus(std::string(std::istreambuf_iterator<char>(maps), {}), told);
+  const std::string root = target_of_link(directory + "/root");
+  if (root.size() > 1) told.root = root;
+  told.processes = shown_limit(*process, RLIMIT_NPROC);
+  told.signals = shown_limit(*process, RLIMIT_SIGPENDING);
+  told.queues = shown_limit(*process, RLIMIT_MSGQUEUE);
+  return told;
 }
 
 }  // namespace
 
 std::optional<std::vector<iovec>> places_of(Thread& thread, const Call& call) {
-  if (call.number != SYS_readv && call.number != SYS_preadv2)
+  if (call.number != SYS_readv && call.number != SYS_preadv && call.number != SYS_preadv2)
     return std::vector<iovec>{{reinterpret_cast<void*>(call.arguments[1]), call.arguments[2]}};
   std::vector<iovec> places(std::min<std::uint64_t>(call.arguments[2], IOV_MAX));
   if (!thread.tracee().read(call.arguments[1], std::as_writable_bytes(std::span(places))))
@@ -65,19 +104,16 @@ Outcome give(Thread& thread, std::span<const iovec> places, std::span<const std:
 
 std::optional<Outcome> read_told(Thread& thread, const Call& call, const Descriptor& descriptor) {
   const std::string name = name_in_proc(descriptor);
-  if (differs(name)) {
-    const std::string file = name.substr(name.rfind('/') + 1);
-    thread.supervisor().report_difference(
-        thread.process().name + " reads '" + file +
-        "' below /proc, which differs between machines (docs/limits.md)");
-  }
+  FactsAsked& facts = thread.supervisor().kernel().facts;
+  if (facts.are_named())
+    facts.note_file(program_of(thread.process()), name.empty() ? path_of(thread, call) : name);
   if (!is_told(name)) return std::nullopt;
-  const bool moves = call.number != SYS_pread64;
+  const bool moves = call.number != SYS_pread64 && call.number != SYS_preadv;
   const off_t offset = moves ? ::lseek(descriptor.get(), 0, SEEK_CUR) : 0;
   auto text = text_of(descriptor);
   if (!text || offset < 0) return std::nullopt;  // the kernel says why
-  const std::string shown = told(name, std::move(*text), thread.supervisor().kernel().numbers,
-                                 is_of(name, thread.process().number));
+  const std::string shown =
+      told(name, std::move(*text), thread.supervisor().kernel().numbers, process_of(thread, name));
   const auto places = places_of(thread, call);
   if (!places) return Outcome::answered(-EFAULT);
   const auto begin = std::min(static_cast<std::size_t>(offset), shown.size());

@@ -24,6 +24,7 @@
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/job_control.h"
 #include "sim/programs/kernel/signals.h"
+#include "sim/programs/kernel/terminals.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/repeated_call.h"
 #include "sim/programs/process/signal_state.h"
@@ -59,16 +60,24 @@ Outcome at_once(Thread& thread, const std::vector<Watched>& watched) {
   return Outcome::made();
 }
 
-Outcome once_readable(Thread& thread, Descriptor descriptor, std::uint64_t flags) {
+Outcome once_readable(Thread& thread, const Call& call, Descriptor descriptor,
+                      std::uint64_t flags) {
   const bool patient = (flags & MSG_DONTWAIT) == 0 && waits(descriptor.get());
-  if (patient && is_in_background(thread, descriptor)) return Outcome::made();
+  if (is_in_background(thread, descriptor)) {
+    thread.supervisor().expect_signals();  // for each process of its group
+    if (patient) return Outcome::made();
+  }
   auto watched = alone(thread, std::move(descriptor), POLLIN);
   if (!patient || any_ready(thread, watched)) return at_once(thread, watched);
   const auto deadline = thread.supervisor().socket_state().deadline_of(
       thread, watched.front().descriptor, SO_RCVTIMEO);
+  const bool terminal = is_terminal(watched.front().descriptor);
   const Woken woken = thread.wait_for(std::move(watched), "something to read", deadline);
+  if (woken == Woken::kOver) return Outcome::over();
   if (woken == Woken::kTimeout) return Outcome::answered(-EAGAIN);
-  return woken == Woken::kOver ? Outcome::over() : Outcome::made();
+  // A read that waits when its terminal hangs up fails; one that begins afterwards reads the end.
+  const bool hung_up = terminal && has_hung_up(thread.borrow(static_cast<int>(call.arguments[0])));
+  return hung_up ? Outcome::answered(-EIO) : Outcome::made();
 }
 
 Outcome receiving(Thread& thread, const Call& call, std::uint64_t flags) {
@@ -77,7 +86,7 @@ Outcome receiving(Thread& thread, const Call& call, std::uint64_t flags) {
   const bool patient = (flags & MSG_DONTWAIT) == 0 && waits(descriptor.get());
   if (patient && call.number == SYS_recvmmsg) return receive_many(thread, call, descriptor);
   if (patient && takes_all(descriptor, flags)) return receive_all(thread, call, descriptor);
-  return once_readable(thread, std::move(descriptor), flags);
+  return once_readable(thread, call, std::move(descriptor), flags);
 }
 
 /// Makes the call as on a descriptor that does not wait: what it returned. The description's flag
@@ -171,6 +180,8 @@ Outcome writing(Thread& thread, const Call& call, std::optional<unsigned> length
   if (const int error = thread.supervisor().socket_state().take_failure(descriptor); error != 0)
     return Outcome::answered(-error);
   if (types) return type(thread, descriptor);
+  // TOSTOP stops each process of the writer's group.
+  if (is_in_background(thread, descriptor)) thread.supervisor().expect_signals();
   if (length && call.arguments[*length] <= kTakenAtOnce) return Outcome::made();
   struct stat about {};
   if (::fstat(descriptor.get(), &about) == 0 && S_ISREG(about.st_mode)) return Outcome::made();
@@ -268,7 +279,7 @@ Outcome on_reading(Thread& thread, const Call& call) {
   if (!descriptor) return Outcome::made();
   if (const auto chance = read_chance(thread, call, descriptor)) return *chance;
   if (const auto text = read_told(thread, call, descriptor)) return *text;
-  return once_readable(thread, std::move(descriptor), 0);
+  return once_readable(thread, call, std::move(descriptor), 0);
 }
 Outcome on_recvfrom(Thread& thread, const Call& call) {
   return receiving(thread, call, call.arguments[3]);

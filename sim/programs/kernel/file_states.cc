@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 
 #include "transport/realtime/descriptor.h"
 
@@ -66,7 +68,12 @@ FileStates::FileStates()
 
 void FileStates::note_own(const std::string& path) {
   struct stat about {};
-  if (::stat(path.c_str(), &about) == 0) own_.emplace(about.st_dev, about.st_ino);
+  if (::stat(path.c_str(), &about) != 0) return;
+  own_.emplace(about.st_dev, about.st_ino);
+  if (!S_ISDIR(about.st_mode)) return;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path, error))
+    note_own(entry.path().string());
 }
 
 bool FileStates::may_be_proc(dev_t device) {
@@ -97,7 +104,7 @@ void FileStates::tell_times(FileState& state, Known& known, bool is_new, timespe
   if (is_of_run(state.birth)) state.birth = known.first;
 }
 
-void FileStates::tell(FileState& state, dev_t proc, timespec now, Numbers& numbers) {
+FileStates::Left FileStates::tell(FileState& state, dev_t proc, timespec now, Numbers& numbers) {
   constexpr std::int64_t kBlock = 4096;  // of usual disks
   constexpr std::int64_t kUnit = 512;
   const bool of_proc = proc != 0 && state.device == proc;
@@ -106,10 +113,12 @@ void FileStates::tell(FileState& state, dev_t proc, timespec now, Numbers& numbe
   const std::pair key{state.device, state.inode};
   const auto [place, is_new] = known_.try_emplace(key);
   Known& known = place->second;
+  Left left;
   if (of_proc || (unnamed && !is_of_run(state.change))) {
     // The time at which the kernel has made it, which may be that of its boot.
     state.access = state.modification = state.change = state.birth = {};
   } else {
+    left.times = !is_of_run(state.modification) || !is_of_run(state.change);
     tell_times(state, known, is_new, now);
   }
   if (of_proc && S_ISDIR(state.mode)) state.links = 1;
@@ -119,10 +128,13 @@ void FileStates::tell(FileState& state, dev_t proc, timespec now, Numbers& numbe
     state.inode = numbers.of(Numbers::Kind::kNamespace, state.inode);
   else if (unnamed || of_proc || own_.contains(key))
     state.inode = numbers.of(Numbers::Kind::kInode, state.inode);
+  else
+    left.numbers = on_disk;
   if (!on_disk) {
     const auto number = numbers.of(Numbers::Kind::kDevice, minor(state.device));
     state.device = makedev(0, static_cast<unsigned>(number));
   }
+  return left;
 }
 
 }  // namespace anyrdma::sim::programs

@@ -36,20 +36,25 @@ struct FileState {
 ///   the file, or first asks after the file has changed. Earlier times are the machine's.
 /// - The time of access is that of the modification, unless a program has set it (utimensat(2)).
 /// - Numbers of sockets, pipes, files without a name, namespaces, files of processes, and files
-/// that
-///   the simulator has put in place of the machine's, are in the order in which programs ask for
-///   them. So are the devices of file systems that are on no disk.
+///   that the simulator has put in place of the machine's, are in the order in which programs ask
+///   for them. So are the devices of file systems that are on no disk.
 ///
 /// One object serves a world; the thread of the sandbox uses it.
 class FileStates {
  public:
   FileStates();
 
-  /// Notes a file that the simulator puts in place of one of the machine's.
+  /// Notes a file that the simulator puts in place of one of the machine's; a directory with all
+  /// that is in it.
   void note_own(const std::string& path);
+  /// Facts of a state that stay those of the machine.
+  struct Left {
+    bool times = false;
+    bool numbers = false;
+  };
   /// `proc`: the device of /proc as the program sees it. `now`: the time that its host's clock
-  /// shows.
-  void tell(FileState& state, dev_t proc, timespec now, Numbers& numbers);
+  /// shows. Returns what it has not replaced.
+  Left tell(FileState& state, dev_t proc, timespec now, Numbers& numbers);
   /// Whether the device may be that of a /proc: of a file system that is on no disk.
   [[nodiscard]] static bool may_be_proc(dev_t device);
 

@@ -3,12 +3,15 @@
 #include <linux/futex.h>
 #include <sys/sysmacros.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/kernel.h"
@@ -170,6 +173,59 @@ Outcome Futexes::wait(Thread& thread, const Call& call, std::uint32_t bits) {
   // Whoever woke it has taken it out already.
   if (woken != Woken::kReady) waiters_.erase(place);
   return answer_to(woken);
+}
+
+Outcome Futexes::wait_for_any(Thread& thread, const Call& call) {
+  const std::uint64_t count = call.arguments[1];
+  const bool is_valid = call.arguments[0] != 0 && count != 0 && count <= FUTEX_WAITV_MAX;
+  if (!is_valid || static_cast<std::uint32_t>(call.arguments[2]) != 0)
+    return Outcome::answered(-EINVAL);
+  std::optional<Instant> deadline;
+  if (call.arguments[3] != 0) {
+    const auto clock = static_cast<clockid_t>(call.arguments[4]);
+    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME) return Outcome::answered(-EINVAL);
+    const auto limit = thread.tracee().peek<timespec>(call.arguments[3]);
+    if (!limit) return Outcome::answered(-EFAULT);
+    constexpr long kNanoseconds = 1'000'000'000;
+    if (limit->tv_sec < 0 || limit->tv_nsec < 0 || limit->tv_nsec >= kNanoseconds)
+      return Outcome::answered(-EINVAL);
+    deadline = instant_of(thread, clock, *limit);
+  }
+  std::vector<futex_waitv> words(count);
+  if (!thread.tracee().read(call.arguments[0], std::as_writable_bytes(std::span(words))))
+    return Outcome::answered(-EFAULT);
+  std::list<Waiter> waiters;
+  for (const futex_waitv& word : words) {
+    const bool is_private = (word.flags & FUTEX_PRIVATE_FLAG) != 0;
+    const bool is_word = (word.flags & ~std::uint32_t{FUTEX_PRIVATE_FLAG}) == FUTEX_32;
+    if (!is_word || word.__reserved != 0 || word.val >> 32 != 0 || word.uaddr % 4 != 0)
+      return Outcome::answered(-EINVAL);
+    const auto key = key_at(thread, word.uaddr, is_private);
+    if (!key) return Outcome::answered(-EFAULT);
+    waiters.push_back({.key = *key,
+                       .address = word.uaddr,
+                       .expected = static_cast<std::uint32_t>(word.val),
+                       .bits = kAllBits,
+                       .thread = &thread,
+                       .number = waiters.size()});
+  }
+  for (const Waiter& each : waiters) {
+    const auto now = thread.tracee().peek<std::uint32_t>(each.address);
+    if (!now) return Outcome::answered(-EFAULT);
+    if (*now != each.expected) return Outcome::answered(-EAGAIN);
+  }
+  waiters_.splice(waiters_.end(), waiters);
+  const Woken woken = thread.wait("a futex", deadline);
+  // The one that has been woken is not there any more.
+  std::vector<bool> is_left(count);
+  std::erase_if(waiters_, [&](const Waiter& each) {
+    if (each.thread != &thread) return false;
+    is_left[each.number] = true;
+    return true;
+  });
+  if (woken != Woken::kReady) return answer_to(woken);
+  const auto found = std::ranges::find(is_left, false);
+  return Outcome::answered(found - is_left.begin());
 }
 
 long Futexes::wake(const WordKey& key, std::uint64_t count, std::uint32_t bits) {

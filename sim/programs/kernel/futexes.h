@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <optional>
@@ -24,6 +25,8 @@ class Futexes {
  public:
   /// The call futex(2) of a thread.
   [[nodiscard]] Outcome call(Thread& thread, const Call& call);
+  /// The call futex_waitv(2): waits for any of several futexes.
+  [[nodiscard]] Outcome wait_for_any(Thread& thread, const Call& call);
   /// Wakes the threads that wait for a futex word which the kernel has changed because a thread of
   /// `process` ended.
   void on_thread_gone(const Process& process);
@@ -42,6 +45,7 @@ class Futexes {
     std::uint32_t expected;
     std::uint32_t bits;
     Thread* thread;
+    std::size_t number = 0;  ///< among those of futex_waitv
   };
 
   [[nodiscard]] Outcome wait(Thread& thread, const Call& call, std::uint32_t bits);

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 
+#include "sim/programs/kernel/terminals.h"
 #include "sim/programs/process/signal_state.h"
 #include "sim/programs/process/supervisor.h"
 
@@ -84,6 +85,7 @@ bool has_job_report(const Process& process, int options) {
 bool is_in_background(const Thread& thread, const Descriptor& descriptor) {
   struct stat status {};
   if (::fstat(descriptor.get(), &status) != 0 || !S_ISCHR(status.st_mode)) return false;
+  if (!is_terminal(descriptor)) return false;
   std::ifstream file("/proc/" + std::to_string(thread.process().pid) + "/stat");
   std::string line;
   std::getline(file, line);

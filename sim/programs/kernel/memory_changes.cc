@@ -11,6 +11,7 @@
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/huge_pages.h"
 #include "sim/programs/kernel/kernel.h"
+#include "sim/programs/kernel/object_times.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/supervisor.h"
 
@@ -74,7 +75,11 @@ Span object_at(const Thread& thread, std::uint64_t address) {
 
 Outcome on_watched_region(Thread& thread, const Call& call) {
   RegionWatch& regions = thread.process().regions;
-  const auto& [id, begin, end, unused, unused_too, last] = call.arguments;
+  const auto& [id, begin, end, some_pass, unused, last] = call.arguments;
+  if (some_pass != 0)
+    thread.supervisor().remark(thread.process().name +
+                               " has threads with a seccomp filter of their own: the checker "
+                               "region misses memory that they map anew");
   if (begin < end) {
     regions.watch(id, begin, end);
   } else {
@@ -147,6 +152,7 @@ Outcome on_shmdt(Thread& thread, const Call& call) {
 }
 
 Outcome on_shmat(Thread& thread, const Call& call) {
+  note_use(thread, call);
   Process& process = thread.process();
   HugePages& huge = thread.supervisor().kernel().huge_pages;
   const bool replaces = (call.arguments[2] & SHM_REMAP) != 0;

@@ -19,8 +19,8 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] Outcome on_shmdt(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_shmat(Thread& thread, const Call& call);
 /// The device of a process registers memory: arguments are the address of its verbs::LostMemory,
-/// and the first address of the region and the one behind it. Two equal addresses: it is
-/// deregistered.
+/// the first address of the region and the one behind it, and whether some threads do not stop at
+/// the calls above. Two equal addresses: it is deregistered.
 [[nodiscard]] Outcome on_watched_region(Thread& thread, const Call& call);
 
 /// Whether mmap(2) replaces pages of a region, or maps those again that a region has lost.

@@ -16,10 +16,13 @@ std::string name_in_proc(const transport::realtime::Descriptor& descriptor) {
     return {};
   struct statfs system {};
   if (::fstatfs(descriptor.get(), &system) != 0 || system.f_type != PROC_SUPER_MAGIC) return {};
-  std::array<char, PATH_MAX> name{};
-  const std::string link = "/proc/self/fd/" + std::to_string(descriptor.get());
-  const ssize_t length = ::readlink(link.c_str(), name.data(), name.size());
-  return length > 0 ? std::string(name.data(), static_cast<std::size_t>(length)) : std::string();
+  return target_of_link("/proc/self/fd/" + std::to_string(descriptor.get()));
+}
+
+std::string target_of_link(const std::string& link) {
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
+  return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
 }  // namespace anyrdma::sim::programs

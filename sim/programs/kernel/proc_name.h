@@ -11,4 +11,7 @@ namespace anyrdma::sim::programs {
 /// mount namespace. Empty: the file is no file without a size in /proc.
 [[nodiscard]] std::string name_in_proc(const transport::realtime::Descriptor& descriptor);
 
+/// Returns the target of a symbolic link, such as /proc/17/fd/3. Empty: it has none.
+[[nodiscard]] std::string target_of_link(const std::string& link);
+
 }  // namespace anyrdma::sim::programs

@@ -295,22 +295,8 @@ void Timers::remark_on(const char* what) {
       " of processor time never expires: programs use no processor time on simulated hosts");
 }
 
-Outcome Timers::on_setrlimit(Thread& thread, const Call& call) {
-  if (call.arguments[0] != RLIMIT_CPU) return Outcome::made();
-  const auto asked = thread.tracee().peek<rlimit>(call.arguments[1]);
-  if (!asked) return Outcome::answered(-EFAULT);
-  if (asked->rlim_cur != RLIM_INFINITY) remark_on("a limit");
-  return Outcome::answered(0);
-}
-
-/// The kernel says what the limit was, and would count in real time if it had another.
-Outcome Timers::on_prlimit(Thread& thread, const Call& call) {
-  if (call.arguments[1] != RLIMIT_CPU || call.arguments[2] == 0) return Outcome::made();
-  const auto asked = thread.tracee().peek<rlimit>(call.arguments[2]);
-  if (!asked) return Outcome::answered(-EFAULT);
-  if (asked->rlim_cur != RLIM_INFINITY) remark_on("a limit");
-  thread.tracee().set_argument(2, 0);
-  return Outcome::made();
+void Timers::remark_on_limit() {
+  remark_on("a limit");
 }
 
 void Timers::on_process_gone(const Process& process) {

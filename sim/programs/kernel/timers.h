@@ -32,9 +32,8 @@ class Timers {
   [[nodiscard]] Outcome on_timer_gettime(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timer_getoverrun(Thread& thread, const Call& call);
   [[nodiscard]] Outcome on_timer_delete(Thread& thread, const Call& call);
-  /// setrlimit, and prlimit of processor time.
-  [[nodiscard]] Outcome on_setrlimit(Thread& thread, const Call& call);
-  [[nodiscard]] Outcome on_prlimit(Thread& thread, const Call& call);
+  /// Call when a program sets a limit of processor time, which never expires either.
+  void remark_on_limit();
   void on_process_gone(const Process& process);
 
  private:

@@ -136,7 +136,10 @@ Outcome Sockets::on_writev(Thread& thread, const Call& call) {
 Outcome Sockets::on_sendmmsg(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
-  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_sendmmsg(thread, call);
+  if (socket == nullptr) return programs::on_sendmmsg(thread, call);
+  if (socket->type != SOCK_DGRAM && (call.arguments[3] & MSG_OOB) != 0)
+    return Outcome::answered(-EOPNOTSUPP);
+  if (socket->type != SOCK_DGRAM) return programs::on_sendmmsg(thread, call);
   const auto count = std::min<std::uint64_t>(call.arguments[2], kPartsMax);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t at = call.arguments[1] + i * sizeof(mmsghdr);
@@ -154,6 +157,7 @@ Outcome Sockets::on_sendmmsg(Thread& thread, const Call& call) {
 Outcome Sockets::send(Thread& thread, const Descriptor& descriptor, Socket& socket,
                       const Message& message) {
   supervisor_.note_deed();
+  if ((message.flags & MSG_OOB) != 0) return Outcome::answered(-EOPNOTSUPP);
   Address target = socket.peer;
   if (message.name != 0) {
     const auto name = read_name(thread, socket, message.name, message.name_size);
@@ -254,6 +258,8 @@ Outcome Sockets::on_recvmsg(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
   if (socket == nullptr) return programs::on_recvmsg(thread, call);
+  if (socket->type == SOCK_STREAM && (call.arguments[2] & MSG_OOB) != 0)
+    return Outcome::answered(-EINVAL);
   if (socket->type == SOCK_STREAM && takes_all(descriptor, call.arguments[2])) {
     const Outcome failed = take_from_stream(*socket, descriptor, Outcome::made());
     return failed.kind == Outcome::Kind::kMade ? programs::on_recvmsg(thread, call) : failed;
@@ -290,7 +296,10 @@ Outcome Sockets::on_readv(Thread& thread, const Call& call) {
 Outcome Sockets::on_recvmmsg(Thread& thread, const Call& call) {
   const Descriptor descriptor = thread.borrow(static_cast<int>(call.arguments[0]));
   Socket* const socket = of(descriptor);
-  if (socket == nullptr || socket->type != SOCK_DGRAM) return programs::on_recvmmsg(thread, call);
+  if (socket == nullptr) return programs::on_recvmmsg(thread, call);
+  if (socket->type == SOCK_STREAM && (call.arguments[3] & MSG_OOB) != 0)
+    return Outcome::answered(-EINVAL);
+  if (socket->type != SOCK_DGRAM) return programs::on_recvmmsg(thread, call);
   const auto count = std::min<std::uint64_t>(call.arguments[2], kPartsMax);
   std::uint64_t flags = call.arguments[3] & ~std::uint64_t{MSG_WAITFORONE};
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -89,6 +89,16 @@ std::string Sockets::hearer_at(const Host& host, const Address& target, const Ad
   return all[(hash >> 33) % all.size()].name;
 }
 
+bool Sockets::port_is_held(const Socket& socket, std::uint16_t port) {
+  if (socket.type != SOCK_STREAM) return false;
+  return streams_.holds(*socket.host, port, socket.reuse_address, [&socket](const Address& local) {
+    if (socket.local.family != AF_UNSPEC && !socket.local.is_zero())
+      return socket.local.ip == local.ip;
+    return local.family == AF_INET ? socket.family == AF_INET || !socket.options.only_ipv6()
+                                   : socket.family == AF_INET6;
+  });
+}
+
 bool Sockets::port_is_taken(const Socket& socket, std::uint16_t port) const {
   const auto is_wild = [](const Socket& each) {
     return each.local.family == AF_UNSPEC || each.local.is_zero();
@@ -114,10 +124,6 @@ bool Sockets::port_is_taken(const Socket& socket, std::uint16_t port) const {
 }
 
 int Sockets::bind_to(const Descriptor& descriptor, Socket& socket, std::uint16_t port) {
-  int reuse = 0;
-  socklen_t size = sizeof reuse;
-  if (::getsockopt(descriptor.get(), SOL_SOCKET, SO_REUSEADDR, &reuse, &size) == 0)
-    socket.reuse_address = reuse != 0;
   if (port_is_taken(socket, port)) return EADDRINUSE;
   const std::string first = name_of(*socket.host, port, socket.type);
   std::string name = first;

@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <string_view>
-
-#include "sim/tcp/endpoint.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -47,6 +46,23 @@ std::vector<std::byte> bytes_of(const T& value) {
 }
 
 }  // namespace
+
+bool SocketOptions::is_valid(int level, int name, std::span<const std::byte> value) {
+  constexpr int kSecondsMax = 32767;  // MAX_TCP_KEEPIDLE, MAX_TCP_KEEPINTVL
+  constexpr int kProbesMax = 127;     // MAX_TCP_KEEPCNT
+  const bool is_time = name == TCP_KEEPIDLE || name == TCP_KEEPINTVL;
+  if (level != IPPROTO_TCP || (!is_time && name != TCP_KEEPCNT)) return true;
+  int number = 0;
+  if (value.size() < sizeof number) return false;
+  std::memcpy(&number, value.data(), sizeof number);
+  return number >= 1 && number <= (is_time ? kSecondsMax : kProbesMax);
+}
+
+tcp::Keepalive SocketOptions::keepalive() const {
+  return {.idle = std::chrono::seconds(number(IPPROTO_TCP, TCP_KEEPIDLE, 0)),
+          .interval = std::chrono::seconds(number(IPPROTO_TCP, TCP_KEEPINTVL, 0)),
+          .probes_max = static_cast<unsigned>(number(IPPROTO_TCP, TCP_KEEPCNT, 0))};
+}
 
 void SocketOptions::set(int level, int name, std::span<const std::byte> value) {
   const auto kept = value.first(std::min(value.size(), kBytesMax));

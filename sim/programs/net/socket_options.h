@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/tcp/endpoint.h"
+
 namespace anyrdma::sim::programs {
 
 /// The values that a program has set for a socket, and Linux's defaults for the others. Options
@@ -24,6 +26,9 @@ class SocketOptions {
     bool listening = false;
   };
 
+  /// Whether setsockopt(2) takes the value; otherwise the call fails with EINVAL. Only the values
+  /// of TCP's keepalive are checked.
+  [[nodiscard]] static bool is_valid(int level, int name, std::span<const std::byte> value);
   /// setsockopt(2) with a level other than SOL_SOCKET.
   void set(int level, int name, std::span<const std::byte> value);
   /// getsockopt(2): the whole value; the caller shortens it to the size of the buffer. An option
@@ -35,6 +40,9 @@ class SocketOptions {
   /// IP_MULTICAST_LOOP and IPV6_MULTICAST_LOOP: whether the host hears what the socket sends to
   /// groups of a family.
   [[nodiscard]] bool hears_own_groups(sa_family_t family) const;
+
+  /// TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT.
+  [[nodiscard]] tcp::Keepalive keepalive() const;
 
  private:
   [[nodiscard]] int number(int level, int name, int otherwise) const;

@@ -195,6 +195,10 @@ Sockets::Address Sockets::local_of(const Socket& socket) {
 
 Outcome Sockets::on_socket(Thread& thread, const Call& call) {
   const int type = static_cast<int>(call.arguments[1]) & ~kKindBits;
+  // As for a user without CAP_NET_RAW: their packets would reach no other host.
+  const bool raw =
+      call.arguments[0] == AF_PACKET || (is_internet(call.arguments[0]) && type == SOCK_RAW);
+  if (raw) return Outcome::answered(-EPERM);
   if (!is_internet(call.arguments[0]) || (type != SOCK_STREAM && type != SOCK_DGRAM))
     return Outcome::made();
   auto registers = thread.tracee().registers();
@@ -226,8 +230,12 @@ Outcome Sockets::on_bind(Thread& thread, const Call& call) {
     return Outcome::answered(-EADDRNOTAVAIL);
   if (socket->port != 0) return Outcome::answered(-EINVAL);
   if (!is_any) socket->local = *name;
-  const int error =
-      name->port == 0 ? bind_to_any(descriptor, *socket) : bind_to(descriptor, *socket, name->port);
+  int error = EADDRINUSE;
+  if (name->port == 0) {
+    error = bind_to_any(descriptor, *socket);
+  } else if (!port_is_held(*socket, name->port)) {
+    error = bind_to(descriptor, *socket, name->port);
+  }
   if (error != 0) socket->local = {};
   return Outcome::answered(-error);
 }
@@ -304,7 +312,6 @@ Outcome Sockets::connect_stream(Thread& thread, const Descriptor& descriptor, So
 
 Outcome Sockets::connect_elsewhere(Thread& thread, const Descriptor& descriptor, Socket& socket) {
   Line& line = streams_.connect(*socket.host, socket.source, socket.peer);
-  line.set_abrupt(socket.abrupt);
   Woken woken = Woken::kSignal;
   if (waits(descriptor)) {
     woken = streams_.wait_for(thread, line, deadline_of(thread, descriptor, SO_SNDTIMEO));
@@ -324,6 +331,7 @@ Outcome Sockets::connect_elsewhere(Thread& thread, const Descriptor& descriptor,
     return Outcome::answered(-error);
   }
   socket.line = &line;
+  apply_options(socket);
   socket.connecting = woken != Woken::kReady;
   if (!socket.connecting) return Outcome::answered(0);
   return Outcome::answered(woken == Woken::kSignal && waits(descriptor) ? -EINTR : -EINPROGRESS);
@@ -346,7 +354,12 @@ Outcome Sockets::on_accept(Thread& thread, const Call& call) {
                 .type = listener->type,
                 .host = listener->host,
                 .port = listener->port,
-                .line = streams_.of_accepted(accepted)};
+                .abrupt = listener->abrupt,
+                .line = streams_.of_accepted(accepted),
+                .reuse_address = listener->reuse_address,
+                .reuse_port = listener->reuse_port,
+                .keepalive = listener->keepalive,
+                .options = listener->options};
   sockaddr_storage name{};
   socklen_t size = sizeof name;
   if (::getpeername(accepted.get(), reinterpret_cast<sockaddr*>(&name), &size) != 0) size = 0;
@@ -359,7 +372,12 @@ Outcome Sockets::on_accept(Thread& thread, const Call& call) {
   }
   if (write_name(thread, socket.peer, socket.family, call.arguments[1], call.arguments[2]) != 0)
     thread.tracee().set_result(-EFAULT);
-  sockets_[about.st_ino] = socket;
+  // What the kernel's sockets do not inherit.
+  for (const auto& [option, is_on] : {std::pair(SO_REUSEADDR, int{socket.reuse_address}),
+                                      std::pair(SO_KEEPALIVE, int{socket.keepalive})})
+    (void)::setsockopt(accepted.get(), SOL_SOCKET, option, &is_on, sizeof is_on);
+  apply_options(socket);
+  sockets_[about.st_ino] = std::move(socket);
   return Outcome::made();
 }
 
@@ -388,11 +406,7 @@ Outcome Sockets::on_setsockopt(Thread& thread, const Call& call) {
   Socket* const socket = of(descriptor);
   if (socket == nullptr) return Outcome::made();
   if (call.arguments[1] == SOL_SOCKET) {
-    const auto option = call.arguments[2] == SO_LINGER
-                            ? thread.tracee().peek<linger>(call.arguments[3])
-                            : std::nullopt;
-    if (option) socket->abrupt = option->l_onoff != 0 && option->l_linger == 0;
-    if (socket->line != nullptr) socket->line->set_abrupt(socket->abrupt);
+    note_option(thread, call, *socket);
     if (call.arguments[2] != SO_REUSEPORT) return Outcome::made();
     // Newer kernels refuse it for sockets that are not of the internet.
     const auto on = thread.tracee().peek<int>(call.arguments[3]);
@@ -404,6 +418,26 @@ Outcome Sockets::on_setsockopt(Thread& thread, const Call& call) {
   return set_option(thread, call, *socket);
 }
 
+void Sockets::note_option(Thread& thread, const Call& call, Socket& socket) {
+  if (call.arguments[2] == SO_LINGER) {
+    const auto value = thread.tracee().peek<linger>(call.arguments[3]);
+    if (value) socket.abrupt = value->l_onoff != 0 && value->l_linger == 0;
+  } else if (call.arguments[2] == SO_REUSEADDR || call.arguments[2] == SO_KEEPALIVE) {
+    const auto value = thread.tracee().peek<int>(call.arguments[3]);
+    if (!value || call.arguments[4] < sizeof *value) return;
+    (call.arguments[2] == SO_KEEPALIVE ? socket.keepalive : socket.reuse_address) = *value != 0;
+  }
+  apply_options(socket);
+}
+
+void Sockets::apply_options(const Socket& socket) {
+  if (socket.line == nullptr) return;
+  socket.line->set_abrupt(socket.abrupt);
+  socket.line->set_reuse_address(socket.reuse_address);
+  socket.line->set_keepalive(socket.keepalive ? std::optional(socket.options.keepalive())
+                                              : std::nullopt);
+}
+
 Outcome Sockets::set_option(Thread& thread, const Call& call, Socket& socket) {
   const auto level = static_cast<int>(call.arguments[1]);
   const auto name = static_cast<int>(call.arguments[2]);
@@ -412,7 +446,9 @@ Outcome Sockets::set_option(Thread& thread, const Call& call, Socket& socket) {
   if (!thread.tracee().read(call.arguments[3], value)) return Outcome::answered(-EFAULT);
   if (const auto error = set_group_option(socket, level, name, value))
     return Outcome::answered(-*error);
+  if (!SocketOptions::is_valid(level, name, value)) return Outcome::answered(-EINVAL);
   socket.options.set(level, name, value);
+  apply_options(socket);
   return Outcome::answered(0);
 }
 

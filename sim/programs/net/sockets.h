@@ -89,6 +89,7 @@ class Sockets final : public SocketState, private IpReceiver {
     std::uint64_t bound = 0;  ///< the how manieth bind(2) it was
     bool reuse_address = false;
     bool reuse_port = false;
+    bool keepalive = false;         ///< SO_KEEPALIVE
     std::vector<Address> groups{};  ///< that it has joined
     Address group_source{};         ///< of IP_MULTICAST_IF; AF_UNSPEC: the host chooses
     SocketOptions options{};
@@ -140,6 +141,9 @@ class Sockets final : public SocketState, private IpReceiver {
                                       const Address& source, int type) const;
   /// Whether Linux refuses to bind the socket to the port because another one has it.
   [[nodiscard]] bool port_is_taken(const Socket& socket, std::uint16_t port) const;
+  /// Whether Linux refuses to bind the socket to the port because a connection has it, or had it
+  /// until a moment ago.
+  [[nodiscard]] bool port_is_held(const Socket& socket, std::uint16_t port);
   [[nodiscard]] static Address local_of(const Socket& socket);
   [[nodiscard]] int bind_to(const Descriptor& descriptor, Socket& socket, std::uint16_t port);
   [[nodiscard]] int bind_to_any(const Descriptor& descriptor, Socket& socket);
@@ -167,6 +171,10 @@ class Sockets final : public SocketState, private IpReceiver {
   [[nodiscard]] std::optional<Outcome> tell_option(Thread& thread, const Call& call,
                                                    const Descriptor& descriptor);
   void note_timeout(Thread& thread, const Call& call, const Descriptor& descriptor);
+  /// Notes what a program sets at the level SOL_SOCKET, which the kernel's socket has, too.
+  static void note_option(Thread& thread, const Call& call, Socket& socket);
+  /// Applies the options of a socket to its connection.
+  static void apply_options(const Socket& socket);
   // groups.cc
   /// Whether what is sent to the address is for all hosts that want it: a multicast group, or all
   /// hosts of the network of one of the interfaces.

@@ -36,6 +36,12 @@ void Line::run() {
   streams_.on_timer(*this);
 }
 
+void Line::set_keepalive(const std::optional<tcp::Keepalive>& keepalive) {
+  if (over_) return;
+  endpoint_.set_keepalive(streams_.supervisor_.world().now(), keepalive);
+  streams_.flush(*this);
+}
+
 Streams::Streams(Supervisor& supervisor, SocketFiles& files, IpSender& sender,
                  FindListener find_listener)
     : supervisor_(supervisor),
@@ -169,13 +175,29 @@ Line* Streams::of_accepted(const Descriptor& accepted) {
   return found.empty() ? nullptr : found.mapped();
 }
 
+bool Streams::holds(const Host& host, std::uint16_t port, bool reuse,
+                    const std::function<bool(const Address&)>& overlaps) {
+  pump();  // a program may have closed one
+  return std::ranges::any_of(known_, [&](const auto& each) {
+    const Line& line = *each.second;
+    return &line.host_ == &host && line.local_.port == port && !(reuse && line.reuse_address_) &&
+           !is_forgotten(line) && overlaps(line.local_);
+  });
+}
+
+bool Streams::is_forgotten(const Line& line) const {
+  const auto when = line.endpoint_.forgotten_at();
+  return when && *when <= supervisor_.world().now();
+}
+
 // --- what comes from the network, and in time ---------------------------------------------------
 
 void Streams::on_arrival(Host& host, const TcpArrival& arrival) {
   const auto found = known_.find(key_of(host, arrival));
   Line* line = found == known_.end() ? nullptr : found->second;
   const bool asks = arrival.segment.has(tcp::kSyn) && !arrival.segment.has(tcp::kAck);
-  if (line != nullptr && asks && line->endpoint_.state() == State::kTimeWait) {
+  const bool makes_way = line != nullptr && asks && line->endpoint_.state() == State::kTimeWait;
+  if (makes_way || (line != nullptr && is_forgotten(*line))) {
     let_go(*line);
     line = nullptr;
   }

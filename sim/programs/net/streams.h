@@ -35,15 +35,16 @@ class Line final : private Task {
   [[nodiscard]] const Address& local() const { return local_; }
   [[nodiscard]] const Address& peer() const { return peer_; }
   /// The connection is not established or refused yet.
-  [[nodiscard]] bool is_connecting() const {
-    return !over_ && endpoint_.state() == tcp::State::kSynSent;
-  }
+  [[nodiscard]] bool is_connecting() const { return !over_ && endpoint_.is_asking(); }
   /// Returns the error of the connection; take_error() returns it once.
   [[nodiscard]] int error() const { return error_; }
   [[nodiscard]] int take_error() { return std::exchange(error_, 0); }
   /// Sets whether close(2) by the program ends the connection with a reset (SO_LINGER with a time
   /// of zero).
   void set_abrupt(bool abrupt) { abrupt_ = abrupt; }
+  /// Sets whether a socket with SO_REUSEADDR can be bound to the local port, too.
+  void set_reuse_address(bool reuse) { reuse_address_ = reuse; }
+  void set_keepalive(const std::optional<tcp::Keepalive>& keepalive);
 
  private:
   friend class Streams;
@@ -63,6 +64,7 @@ class Line final : private Task {
   Thread* waiter_ = nullptr;   ///< for the connection
   int error_ = 0;
   bool abrupt_ = false;
+  bool reuse_address_ = false;
   bool gone_ = false;      ///< no program has its end any more
   bool finished_ = false;  ///< all data that the program has written was taken
   bool full_ = false;  ///< the program may have written data that the connection cannot take yet
@@ -99,6 +101,13 @@ class Streams {
   /// such connection.
   [[nodiscard]] Line* of_accepted(const Descriptor& accepted);
 
+  /// Whether a connection of the host keeps its local port from a socket that is to be bound to
+  /// it: one that exists, or a closed one in TIME_WAIT or FIN_WAIT_2, until a minute has passed.
+  /// `reuse`: the socket has SO_REUSEADDR. `overlaps`: whether the socket would have the local
+  /// address of a connection, too.
+  [[nodiscard]] bool holds(const Host& host, std::uint16_t port, bool reuse,
+                           const std::function<bool(const Address&)>& overlaps);
+
   void on_arrival(Host& host, const TcpArrival& arrival);
   /// Transmits the data that programs have written since the last call, and handles closed sockets.
   void pump();
@@ -115,6 +124,7 @@ class Streams {
   }
   Line& add(Host& host, const TcpArrival& where, const tcp::Endpoint& endpoint);
   void on_request(Host& host, const TcpArrival& arrival);
+  [[nodiscard]] bool is_forgotten(const Line& line) const;
   void on_timer(Line& line);
   /// Not predictable.
   [[nodiscard]] std::uint32_t next_sequence() { return static_cast<std::uint32_t>(random_.next()); }

@@ -19,17 +19,25 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] std::optional<instructions::Site> time_stamp_at(const tracee::Tracee& thread,
                                                               std::uint64_t address);
 
-/// RDTSC and RDTSCP. `up`: virtual time since the beginning of the world. The counter has a step of
-/// 1 ns.
+/// The processor that executes the instruction.
+struct Executing {
+  unsigned number = 0;   ///< as in getcpu(2)
+  unsigned of_host = 1;  ///< how many processors its host has
+};
+
+/// RDTSC and RDTSCP, which also reads the number of the processor. `up`: virtual time since the
+/// beginning of the world. The counter has a step of 1 ns.
 void read_time_stamp(user_regs_struct& registers, const instructions::Site& site,
-                     verbs::Duration up);
+                     verbs::Duration up, const Executing& processor);
 /// RDRAND and RDSEED, which read `chance`. They always succeed.
 void draw(user_regs_struct& registers, const instructions::Site& site, std::uint64_t chance);
-/// RDPID: all threads are on the host's first processor, as in getcpu(2).
-void tell_processor(user_regs_struct& registers, const instructions::Site& site);
-/// CPUID: as the machine's processors answer, without the number of the processor. Source: Intel 64
-/// Software Developer's Manual, volume 2, CPUID; AMD64 Architecture Programmer's Manual, volume 3,
-/// appendix E.
-void tell_identity(user_regs_struct& registers, const instructions::Site& site);
+/// RDPID.
+void tell_processor(user_regs_struct& registers, const instructions::Site& site,
+                    const Executing& processor);
+/// CPUID: as the machine's processors answer, in a package of Executing::of_host cores with one
+/// thread each. Source: Intel 64 Software Developer's Manual, volume 2, CPUID; AMD64 Architecture
+/// Programmer's Manual, volume 3, appendix E.
+void tell_identity(user_regs_struct& registers, const instructions::Site& site,
+                   const Executing& processor);
 
 }  // namespace anyrdma::sim::programs

@@ -1,6 +1,7 @@
 // A process of a program in the world.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -58,9 +59,20 @@ struct Process {
   std::unique_ptr<SharedEntries> entries{};  ///< null: it has none to leave
   bool writes_shared = false;                ///< it may have memory that other processes read
   RegionWatch regions{};                     ///< what its devices have registered
+  /// Whether its program has no dynamic loader. Code that it maps is for itself to read, as in
+  /// Valgrind, which would not know the instructions that replace RDTSC and RDRAND.
+  bool is_static = false;
+  std::map<int, rlimit> limits{};  ///< that it has set, by resource (kernel/limits.h)
 };
 
 /// Returns the thread that the process knows by `number`. Null: there is none, or it has ended.
 [[nodiscard]] Thread* find_thread(const Process& process, pid_t number);
+
+/// Returns the process that programs of the thread's host know by `number`. Null: there is none, or
+/// it has ended.
+[[nodiscard]] Process* find_process(const Thread& thread, pid_t number);
+
+/// Returns the full name of the program of a process: "server/rping", also for its child processes.
+[[nodiscard]] std::string program_of(const Process& process);
 
 }  // namespace anyrdma::sim::programs

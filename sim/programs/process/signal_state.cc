@@ -44,7 +44,10 @@ Account account_of(pid_t tid) {
 bool takes_signal(const Thread& thread, std::optional<std::uint64_t> mask) {
   const Account account = account_of(thread.tid());
   const std::uint64_t mask_now = mask.value_or(account.blocked);
-  return (account.pending & ~mask_now & ~account.without_effect()) != 0;
+  // The kernel keeps a blocked signal even if it is ignored: sigwaitinfo(2) returns it, and a call
+  // with a mask of its own begins anew when the signal has been dropped.
+  const std::uint64_t effective = account.blocked | ~account.without_effect();
+  return (account.pending & ~mask_now & effective) != 0;
 }
 
 bool ignores(const Thread& thread, int signal) {

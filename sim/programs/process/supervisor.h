@@ -76,9 +76,6 @@ class Supervisor {
   virtual void end_sleep() = 0;
   /// Makes a remark for the user, once.
   virtual void remark(const std::string& text) = 0;
-  /// Reports, once, that a program reads something that differs between runs or machines and that
-  /// most users do not want a remark about.
-  virtual void report_difference(const std::string& text) = 0;
   /// Call when a program of the host is about to create a System V or POSIX object.
   virtual void note_objects(const Host& host) = 0;
   /// Prevents later runs from using this run's namespaces. Call when a program has changed them in

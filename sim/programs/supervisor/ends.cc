@@ -1,8 +1,6 @@
 // How processes of programs end, by a signal or by themselves. The kernel ends the threads of a
 // process in an order of its own, and the processes that one signal kills as well; the world hears
 // of all of them at once, in the order in which they were made.
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -44,10 +42,12 @@ void Sandbox::await_ends(std::span<Process* const> processes) {
   for (Process* const each : processes) each->awaited = true;
   for (Process* const each : processes) {
     while (!each->status && !each->end_heard) {
-      int status = 0;
-      const pid_t tid = ::waitpid(-1, &status, __WALL);
-      if (tid < 0 && errno != EINTR) each->end_heard = SIGKILL;
-      if (tid > 0) on_other(tracee::stop_of(tid, status));
+      const auto heard = waiter_.next();
+      if (heard) {
+        on_other(*heard);
+      } else if (heard.error().value() != EINTR) {
+        each->end_heard = SIGKILL;
+      }
     }
   }
   for (Process* const each : processes) {
@@ -96,8 +96,10 @@ void Sandbox::on_process_gone(Process& process, int status) {
     for (const auto& thread : process.parent->threads) {
       if (thread->waits_for_child()) thread->wake(Woken::kReady);
     }
-    interrupt_waits();
   }
+  // Also of a process without a parent here: it may have led a session, or its children have asked
+  // for a signal by PR_SET_PDEATHSIG.
+  interrupt_waits();
   look();
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/programs/process/process.h"
+#include "sim/programs/process/signal_state.h"
 #include "sim/programs/supervisor/blocked_call.h"
 #include "sim/programs/supervisor/sandbox.h"
 #include "sim/programs/supervisor/traced_thread.h"
@@ -134,6 +135,8 @@ bool TracedThread::wait_for_kernel() {
   auto registers = tracee().registers();
   const auto call = registers ? blocked_call_of(*registers) : std::nullopt;
   if (!call) return false;
+  // It has stopped because SIGCONT was sent, and a signal is about to end the call.
+  if (takes_signal(*this)) return true;
   call_ = *call;
   if (!retries_) retries_.emplace(now());
   Instant until = retries_->next(now());

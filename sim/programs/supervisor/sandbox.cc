@@ -4,7 +4,6 @@
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,28 +81,15 @@ bool is_over(pid_t pid, std::optional<int>& status) {
   return heard != 0;
 }
 
-void on_alarm(int /*signal*/) {}
-
-/// waitpid(2) comes back now and then, so that who never stops is noticed.
-void start_ticking(std::chrono::milliseconds pause) {
-  struct sigaction action {};
-  action.sa_handler = on_alarm;
-  ::sigaction(SIGALRM, &action, nullptr);
-  const auto microseconds = std::chrono::microseconds(pause).count();
-  const itimerval every{.it_interval = {microseconds / 1'000'000, microseconds % 1'000'000},
-                        .it_value = {microseconds / 1'000'000, microseconds % 1'000'000}};
-  ::setitimer(ITIMER_REAL, &every, nullptr);
-}
-
 }  // namespace
 
 Sandbox::Sandbox(World& world, SandboxOptions options)
     : world_(world),
       options_(std::move(options)),
       random_(world.random("programs")),
-      kernel_(*this, {.pages = options_.huge_pages, .on_change = options_.on_huge_pages}),
+      kernel_(*this, {.pages = options_.huge_pages, .on_change = options_.on_huge_pages},
+              options_.on_fact),
       guard_points_(world.random("guards")) {
-  start_ticking(options_.patience);
   if (options_.debugger != nullptr) options_.debugger->begin(*this);
 }
 
@@ -122,19 +108,21 @@ Sandbox::~Sandbox() {
     });
   };
   while (any_left()) {
-    int status = 0;
-    const pid_t tid = ::waitpid(-1, &status, __WALL);
-    if (tid < 0 && errno != EINTR) break;
-    ticked = tid < 0;
+    const auto heard = waiter_.next();
+    ticked = !heard && heard.error().value() == EINTR;
+    if (!heard && !ticked) break;
     for (const auto& process : processes_) {
       if (!ticked || process->status) continue;
       // One may stand in a stop that has been told before.
       for (const auto& thread : process->threads)
         ::ptrace(PTRACE_CONT, thread->tid(), nullptr, nullptr);
     }
-    if (tid > 0 && WIFSTOPPED(status)) ::ptrace(PTRACE_CONT, tid, nullptr, nullptr);
-    if (Process* const process = tid > 0 && !WIFSTOPPED(status) ? find_process(tid) : nullptr)
-      process->status = status;
+    if (!heard) continue;
+    if (heard->kind != StopKind::kGone) {
+      ::ptrace(PTRACE_CONT, heard->tid, nullptr, nullptr);
+    } else if (Process* const process = find_process(heard->tid)) {
+      process->status = heard->detail;
+    }
   }
   give_realms_back();
   // Their fibers are about what goes now.
@@ -143,8 +131,6 @@ Sandbox::~Sandbox() {
     for (const auto& thread : process->threads) traced(*thread).leave();
   }
   world_.scheduler().fibers().close();
-  const itimerval never{};
-  ::setitimer(ITIMER_REAL, &never, nullptr);
 }
 
 // --- programs -----------------------------------------------------------------------------------
@@ -181,7 +167,7 @@ verbs::Result<void> Sandbox::launch(Program& program) {
                                    .output = out_in.get(),
                                    .error = error_in.get(),
                                    .realm = realm_of(host)},
-                                  call_rules());
+                                  call_rules(kernel_.facts.are_named()));
   if (!pid) return pid.error();
   Process& process =
       adopt(*pid, nullptr, host, program, program.name_.substr(host.name().size() + 1));
@@ -223,6 +209,8 @@ Process& Sandbox::adopt(pid_t pid, Process* parent, Host& host, Program& program
   if (parent != nullptr) {
     process.clock = parent->clock;
     process.code = parent->code;
+    process.limits = parent->limits;
+    process.is_static = parent->is_static;
   }
   process.name = std::move(name);
   process.full_name = host.name() + "/" + process.name + "[" + std::to_string(process.number) + "]";
@@ -272,7 +260,7 @@ void Sandbox::on_new_thread(Thread& maker, pid_t tid) {
     (void)on_new_process(maker, tid);
     return;
   }
-  (void)add_thread(maker.process(), tid, true);
+  kernel_.affinities.inherit(maker, add_thread(maker.process(), tid, true));
 }
 
 Process& Sandbox::on_new_process(Thread& maker, pid_t pid) {
@@ -282,7 +270,7 @@ Process& Sandbox::on_new_process(Thread& maker, pid_t pid) {
   const std::string name = first->name + "." + std::to_string(++first->children_made + 1);
   Process& child = adopt(pid, &parent, *parent.host, *parent.program, name);
   child.writes_shared = parent.writes_shared;
-  (void)add_thread(child, pid, true);
+  kernel_.affinities.inherit(maker, add_thread(child, pid, true));
   return child;
 }
 
@@ -291,10 +279,9 @@ Process& Sandbox::on_new_process(Thread& maker, pid_t pid) {
 void Sandbox::await_lender(Process& process) {
   const Thread* const lender = std::exchange(process.lender, nullptr);
   while (lender != nullptr && traced(*lender).lends() && !lender->is_over()) {
-    int status = 0;
-    const pid_t tid = ::waitpid(lender->tid(), &status, __WALL);
-    if (tid < 0 && errno != EINTR) return;
-    if (tid > 0) on_other(tracee::stop_of(tid, status));
+    const auto heard = waiter_.next();
+    if (!heard && heard.error().value() != EINTR) return;
+    if (heard) on_other(*heard);
   }
 }
 
@@ -331,21 +318,19 @@ Stop Sandbox::await(Thread& thread) {
   ticks_ = 0;
   still_ = 0;
   for (;;) {
-    int status = 0;
-    const pid_t tid = ::waitpid(-1, &status, __WALL);
-    if (tid < 0 && errno == EINTR) {
-      if (thread.is_over()) return {thread.tracee().tid(), StopKind::kGone, SIGKILL};
+    const auto heard = waiter_.next();
+    if (!heard && (heard.error().value() != EINTR || thread.is_over()))
+      return {thread.tracee().tid(), StopKind::kGone, SIGKILL};
+    if (!heard) {
       on_tick(traced(thread));
       continue;
     }
-    if (tid < 0) return {thread.tracee().tid(), StopKind::kGone, SIGKILL};
-    const Stop stop = tracee::stop_of(tid, status);
-    if (stop.kind == StopKind::kProgram && stop.detail == thread.tracee().tid()) {
-      thread.tracee().rename(tid);
-      return stop;
+    if (heard->kind == StopKind::kProgram && heard->detail == thread.tracee().tid()) {
+      thread.tracee().rename(heard->tid);
+      return *heard;
     }
-    if (tid == thread.tracee().tid()) return stop;
-    on_other(stop);
+    if (heard->tid == thread.tracee().tid()) return *heard;
+    on_other(*heard);
   }
 }
 
@@ -429,11 +414,10 @@ void Sandbox::end(TracedThread& thread, int status) {
   // Of a first thread that ends alone wait(2) says nothing until all others have ended.
   const bool silent = tid == process.pid;
   while (!thread.is_over()) {
-    int word = 0;
-    const pid_t other = ::waitpid(-1, &word, __WALL | (silent ? WNOHANG : 0));
-    if (other < 0 && errno != EINTR) return on_process_gone(process, SIGKILL);
-    if (other > 0) {
-      on_other(tracee::stop_of(other, word));
+    const auto heard = silent ? waiter_.next_now() : waiter_.next();
+    if (!heard && heard.error().value() == ECHILD) return on_process_gone(process, SIGKILL);
+    if (heard) {
+      on_other(*heard);
     } else if (silent && state_of(tid) == 'Z') {
       thread.leave();
     }
@@ -450,10 +434,6 @@ bool Sandbox::others_live(const TracedThread& thread) {
 void Sandbox::remark(const std::string& text) {
   if (!remarks_.insert(text).second) return;
   if (options_.on_remark) options_.on_remark(text);
-}
-
-void Sandbox::report_difference(const std::string& text) {
-  if (options_.reports_differences) remark(text);
 }
 
 // --- output -------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@
 #include "sim/schedule/random_stream.h"
 #include "sim/tracee/one_processor.h"
 #include "sim/tracee/time_stamps.h"
+#include "sim/tracee/waiter.h"
 #include "sim/uplink.h"
 #include "sim/world.h"
 #include "verbs/result.h"
@@ -45,7 +46,7 @@ struct SandboxOptions {
 
   /// The CPU time without a system call after which the supervisor checks whether a thread only
   /// waits for a change of memory. The check has no effect on a thread that computes.
-  std::chrono::milliseconds patience{5};
+  std::chrono::microseconds patience = std::chrono::milliseconds(5);
   /// Whether instructions that read the time stamp counter are replaced by trapping ones, because
   /// the processor cannot trap them itself.
   bool replace_time_stamps = !tracee::time_stamps_can_be_forbidden();
@@ -87,9 +88,9 @@ struct SandboxOptions {
   /// Called with remarks for the user, each once: unknown system calls, for
   /// example, after which the run may not be reproducible.
   std::function<void(std::string_view)> on_remark{};
-  /// Whether on_remark is also called with each file that a program reads and that differs between
-  /// runs or machines (docs/limits.md).
-  bool reports_differences = false;
+  /// Called with a sentence when a program first asks for a fact that differs between machines
+  /// (docs/limits.md). Empty: such facts are not looked for.
+  std::function<void(std::string_view)> on_fact{};
 };
 
 class Sandbox;
@@ -192,7 +193,6 @@ class Sandbox final : private Supervisor {
     note_deed();
   }
   void remark(const std::string& text) override;
-  void report_difference(const std::string& text) override;
   void note_objects(const Host& host) override;
   void spoil_realms() override { realms_spoiled_ = true; }
 
@@ -266,6 +266,7 @@ class Sandbox final : private Supervisor {
   tracee::OneProcessor processor_;
   World& world_;
   SandboxOptions options_;
+  tracee::Waiter waiter_{options_.patience};
   RandomStream& random_;
   Kernel kernel_;
   GuardPoints guard_points_;

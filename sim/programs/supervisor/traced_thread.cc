@@ -8,6 +8,7 @@
 #include <csignal>
 #include <utility>
 
+#include "sim/host.h"
 #include "sim/points/mark_call.h"
 #include "sim/programs/kernel/job_control.h"
 #include "sim/programs/patching/emulation.h"
@@ -107,7 +108,7 @@ void TracedThread::on_call() {
   call_ = *call;
   // Questions and reports depend on observers, and steps on the machine: neither must show.
   const bool prints = is_printing(*call);
-  const bool aside = is_aside(call->number) || (prints && ++prints_ % kPrintsForNothing != 0);
+  const bool aside = is_aside(*call) || (prints && ++prints_ % kPrintsForNothing != 0);
   const bool is_point =
       call->number == transport::realtime::kPointCall || call->number == kGuardCall;
   if (!aside) {
@@ -152,20 +153,23 @@ bool TracedThread::emulate(int signal) {
                         ? time_stamp_at(tracee(), registers->rip)
                         : (process().code ? process().code->at(registers->rip) : std::nullopt);
   if (!site) return false;
+  const Executing processor{.number = sandbox_.kernel().affinities.place_of(*this),
+                            .of_host = process().host->description().processors};
   switch (site->kind) {
     case instructions::Site::Kind::kTimeStamp:
       if (!spend(idleness().look())) return true;
-      read_time_stamp(*registers, *site, now().time_since_epoch());
+      read_time_stamp(*registers, *site, now().time_since_epoch(), processor);
       break;
     case instructions::Site::Kind::kChance:
       if (!spend(sandbox_.call_cost())) return true;
       draw(*registers, *site, sandbox_.random().next());
       break;
     case instructions::Site::Kind::kProcessor:
-      tell_processor(*registers, *site);
+      tell_processor(*registers, *site, processor);
       break;
     case instructions::Site::Kind::kIdentity:
-      tell_identity(*registers, *site);
+      sandbox_.kernel().facts.note(program_of(process()), Fact::kProcessor, "CPUID");
+      tell_identity(*registers, *site, processor);
       break;
   }
   tracee().set_registers(*registers);
@@ -213,7 +217,7 @@ void TracedThread::on_program() {
   process().regions.clear();
   process().code.emplace(sandbox_.options().replace_time_stamps ? Replaced::kChanceAndTime
                                                                 : Replaced::kChance);
-  look_at_new_code(*this);
+  look_at_new_program(*this);
   std::array<std::byte, 16> random;
   for (std::byte& byte : random) byte = static_cast<std::byte>(sandbox_.random().next());
   if (!tracee::tame(tracee(), random))

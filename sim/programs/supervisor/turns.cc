@@ -95,7 +95,8 @@ void Sandbox::end_turn() {
   close_pages();
   settled_ = true;
   settled_at_ = world_.scheduler().steps();
-  if (std::exchange(signals_expected_, false)) interrupt_waits();
+  const bool hung_up = kernel_.terminals.note_hangups();
+  if (std::exchange(signals_expected_, false) || hung_up) interrupt_waits();
   sockets_.pump();
   // What programs write has been seen. What the drop-in says by prompt calls shows only in what is
   // ready now.

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "sim/host.h"
 #include "sim/mistakes.h"
@@ -26,22 +26,16 @@ using fault::FindingReport;
 
 constexpr std::size_t kFramesShown = 12;
 
-template <class Number>
-Number number_in(std::string_view text) {
-  Number number = 0;
-  (void)std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
 std::string name_of_thread(const Process& process, std::string_view number) {
   for (const auto& thread : process.threads) {
-    if (!thread->is_over() && thread->number() == number_in<pid_t>(number)) return thread->name();
+    if (!thread->is_over() && thread->number() == whole_number<pid_t>(number))
+      return thread->name();
   }
   return "thread " + std::string(number);
 }
 
 std::string time_text(const Thread& thread, std::string_view number) {
-  const Duration shown{number_in<std::int64_t>(number)};
+  const Duration shown{whole_number<std::int64_t>(number).value_or(0)};
   const Instant when = instant_of(thread, CLOCK_MONOTONIC, timespec_of(shown));
   return seconds_text(when.time_since_epoch()) + " s";
 }

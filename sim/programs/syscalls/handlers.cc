@@ -2,6 +2,7 @@
 
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include "sim/points/mark_call.h"
 #include "sim/programs/kernel/common_memory.h"
 #include "sim/programs/kernel/kernel.h"
+#include "sim/programs/kernel/machine_facts.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/supervisor.h"
 #include "sim/programs/syscalls/system_calls.h"
@@ -20,18 +22,39 @@
 
 namespace anyrdma::sim::programs {
 
+namespace {
+
+/// Whether the kernel makes the call without a stop, unless facts about the machine are named.
+bool passes(const SystemCall& row, const Call& call) {
+  const auto rule = std::ranges::find_if(row.arguments, [&call](const tracee::ArgumentRule& each) {
+    return tracee::applies(each, call.arguments[each.argument]);
+  });
+  const tracee::Answer answer = rule == row.arguments.end() ? row.answer : rule->answer;
+  return answer.verdict == tracee::Verdict::kPass;
+}
+
+}  // namespace
+
 Outcome make_call(Thread& thread, const Call& call) {
   const SystemCall* const known = find_system_call(call.number);
+  if (asks_for_fact(call.number)) {
+    FactsAsked& facts = thread.supervisor().kernel().facts;
+    facts.note_call(program_of(thread.process()), call.number, name_of_call(call.number));
+    if (known != nullptr && passes(*known, call)) return Outcome::made();
+  }
   if (known != nullptr && known->handler != nullptr) return known->handler(thread, call);
   thread.supervisor().remark(thread.process().name + " makes " + name_of_call(call.number) +
                              ", which anyrdma does not know: it fails with ENOSYS");
   return Outcome::answered(-ENOSYS);
 }
 
-bool is_aside(long number) {
-  return number == fault::kAskWorld || number == fault::kReportFinding || number == kMarkCall ||
-         number == fault::kWatchMemory || changes_memory(number) || makes_code(number) ||
-         makes_object(number) || tells_of_machine(number);
+bool is_aside(const Call& call) {
+  const long number = call.number;
+  const SystemCall* const known = asks_for_fact(number) ? find_system_call(number) : nullptr;
+  return (known != nullptr && passes(*known, call)) || number == fault::kAskWorld ||
+         number == fault::kReportFinding || number == kMarkCall || number == fault::kWatchMemory ||
+         changes_memory(number) || makes_code(number) || makes_object(number) ||
+         tells_of_machine(number);
 }
 
 bool makes_object(long number) {
@@ -46,10 +69,14 @@ bool changes_memory(long number) {
 }
 
 bool tells_of_machine(long number) {
-  return number == SYS_pread64 || number == SYS_readlink || number == SYS_readlinkat ||
-         number == SYS_statfs || number == SYS_fstatfs || number == SYS_stat ||
-         number == SYS_lstat || number == SYS_fstat || number == SYS_newfstatat ||
-         number == SYS_statx || number == SYS_mincore;
+  return number == SYS_pread64 || number == SYS_preadv || number == SYS_readlink ||
+         number == SYS_readlinkat || number == SYS_statfs || number == SYS_fstatfs ||
+         number == SYS_stat || number == SYS_lstat || number == SYS_fstat ||
+         number == SYS_newfstatat || number == SYS_statx || number == SYS_mincore ||
+         number == SYS_getdents || number == SYS_getdents64 || number == SYS_getpriority ||
+         number == SYS_setpriority || number == SYS_sched_getattr || number == SYS_sched_setattr ||
+         number == SYS_getrlimit || number == SYS_setrlimit || number == SYS_prlimit64 ||
+         number == SYS_semctl || number == SYS_msgctl;
 }
 
 bool makes_code(long number) {
@@ -61,6 +88,10 @@ bool makes_code(long number) {
 
 Outcome on_futex(Thread& thread, const Call& call) {
   return thread.supervisor().kernel().futexes.call(thread, call);
+}
+
+Outcome on_futex_waitv(Thread& thread, const Call& call) {
+  return thread.supervisor().kernel().futexes.wait_for_any(thread, call);
 }
 
 Outcome on_exit(Thread& thread, const Call& /*call*/) {

@@ -7,6 +7,7 @@ namespace anyrdma::sim::programs {
 
 // The kernel's calls.
 [[nodiscard]] Outcome on_futex(Thread& thread, const Call& call);
+[[nodiscard]] Outcome on_futex_waitv(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_exit(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_restart(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_mount(Thread& thread, const Call& call);

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "sim/programs/kernel/clocks.h"
+#include "sim/programs/kernel/object_times.h"
 #include "sim/programs/process/supervisor.h"
 
 namespace anyrdma::sim::programs {
@@ -33,6 +34,7 @@ bool is_valid(const timespec& time) {
 
 Outcome on_kernel_queue(Thread& thread, const Call& call) {
   thread.supervisor().note_deed();
+  if (call.number != SYS_mq_timedsend && call.number != SYS_mq_timedreceive) note_use(thread, call);
   if (call.number == SYS_mq_timedsend) thread.supervisor().expect_signals();  // mq_notify(3)
   const auto* const timeout =
       std::find_if(kTimeouts.begin(), kTimeouts.end(),

@@ -1,5 +1,6 @@
 #include "sim/programs/syscalls/new_code.h"
 
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include "sim/programs/kernel/memory_changes.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/supervisor.h"
+#include "sim/tracee/auxiliary_vector.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -25,7 +27,7 @@ void remark_on_code(Thread& thread, const std::string& file) {
 
 void map_code(Thread& thread, const Call& call) {
   const auto& [address, size, rights, flags, fd, offset] = call.arguments;
-  if ((flags & MAP_ANONYMOUS) != 0 || !thread.process().code) return;
+  if ((flags & MAP_ANONYMOUS) != 0 || !thread.process().code || thread.process().is_static) return;
   const Descriptor file = thread.borrow(static_cast<int>(fd));
   if (!file || !thread.process().code->wants(file)) return;
   const auto begin = thread.finish_call();
@@ -44,6 +46,13 @@ void map_code(Thread& thread, const Call& call) {
 }
 
 }  // namespace
+
+void look_at_new_program(Thread& thread) {
+  // The kernel says where it has loaded the dynamic loader.
+  const std::string vector = tracee::auxiliary_vector_of(thread.process().pid);
+  thread.process().is_static = !vector.empty() && tracee::entry_of(vector, AT_BASE) == 0;
+  look_at_new_code(thread);
+}
 
 void look_at_new_code(Thread& thread) {
   auto& code = thread.process().code;
@@ -65,7 +74,7 @@ Outcome on_mmap(Thread& thread, const Call& call) {
 }
 
 Outcome on_mprotect(Thread& thread, const Call& /*call*/) {
-  if (thread.finish_call()) look_at_new_code(thread);
+  if (!thread.process().is_static && thread.finish_call()) look_at_new_code(thread);
   return Outcome::made();
 }
 

@@ -10,6 +10,9 @@ namespace anyrdma::sim::programs {
 /// executable. Searches the new code for instructions to replace.
 void look_at_new_code(Thread& thread);
 
+/// Call when the thread's process has begun to execute a program.
+void look_at_new_program(Thread& thread);
+
 /// Also maps huge pages (sim/programs/kernel/huge_pages.h).
 [[nodiscard]] Outcome on_mmap(Thread& thread, const Call& call);
 /// mprotect and pkey_mprotect.

@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +19,10 @@
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/file_states.h"
 #include "sim/programs/kernel/kernel.h"
+#include "sim/programs/kernel/machine_facts.h"
 #include "sim/programs/process/process.h"
 #include "sim/programs/process/supervisor.h"
+#include "sim/programs/syscalls/system_calls.h"
 
 namespace anyrdma::sim::programs {
 namespace {
@@ -31,10 +35,35 @@ dev_t proc_of(const Thread& thread, dev_t device) {
   return ::stat(path.c_str(), &about) == 0 ? about.st_dev : 0;
 }
 
-void tell(const Thread& thread, FileState& state) {
+/// Whether the dynamic loader makes the call, which asks whether it has loaded a file already.
+bool is_of_loader(Thread& thread) {
+  const auto registers = thread.tracee().registers();
+  std::ifstream maps("/proc/" + std::to_string(thread.process().pid) + "/maps");
+  for (std::string line; registers && std::getline(maps, line);) {
+    unsigned long long begin = 0;
+    unsigned long long end = 0;
+    if (std::sscanf(line.c_str(), "%llx-%llx", &begin, &end) != 2) return false;
+    if (registers->rip < begin || registers->rip >= end) continue;
+    return line.find("/ld-") != std::string::npos;
+  }
+  return false;
+}
+
+void note(Thread& thread, const Call& call, const FileStates::Left& left) {
+  FactsAsked& facts = thread.supervisor().kernel().facts;
+  const std::string program = program_of(thread.process());
+  const bool times = left.times && facts.is_new(program, Fact::kFileTimes);
+  const bool numbers = left.numbers && facts.is_new(program, Fact::kFileNumbers);
+  if ((!times && !numbers) || is_of_loader(thread)) return;
+  const std::string name = name_of_call(call.number);
+  if (times) facts.note(program, Fact::kFileTimes, name);
+  if (numbers) facts.note(program, Fact::kFileNumbers, name);
+}
+
+void tell(Thread& thread, const Call& call, FileState& state) {
   const timespec now = timespec_of(reading_of(thread, CLOCK_REALTIME).value_or(Duration{}));
   Kernel& kernel = thread.supervisor().kernel();
-  kernel.files.tell(state, proc_of(thread, state.device), now, kernel.numbers);
+  note(thread, call, kernel.files.tell(state, proc_of(thread, state.device), now, kernel.numbers));
 }
 
 timespec time_of(const statx_timestamp& time) {
@@ -56,7 +85,7 @@ Descriptor file_of(Thread& thread, const Call& call) {
 }
 
 /// As the program will see it.
-void tell(const Thread& thread, struct stat& about) {
+void tell(Thread& thread, const Call& call, struct stat& about) {
   FileState state{.device = about.st_dev,
                   .inode = about.st_ino,
                   .mode = about.st_mode,
@@ -67,7 +96,7 @@ void tell(const Thread& thread, struct stat& about) {
                   .modification = about.st_mtim,
                   .change = about.st_ctim,
                   .birth = {}};
-  tell(thread, state);
+  tell(thread, call, state);
   about.st_dev = state.device;
   about.st_ino = state.inode;
   about.st_nlink = state.links;
@@ -86,14 +115,14 @@ Outcome on_stat(Thread& thread, const Call& call) {
   struct stat own {};
   const Descriptor file = file_of(thread, call);
   if (file && ::fstat(file.get(), &own) == 0) {
-    tell(thread, own);
+    tell(thread, call, own);
     return Outcome::answered(thread.tracee().poke(at, own) ? 0 : -EFAULT);
   }
   const auto result = thread.finish_call();
   if (!result) return Outcome::over();
   auto about = *result == 0 ? thread.tracee().peek<struct stat>(at) : std::nullopt;
   if (!about) return Outcome::made();
-  tell(thread, *about);
+  tell(thread, call, *about);
   (void)thread.tracee().poke(at, *about);
   return Outcome::made();
 }
@@ -116,7 +145,7 @@ Outcome on_statx(Thread& thread, const Call& call) {
                   .modification = time_of(about->stx_mtime),
                   .change = time_of(about->stx_ctime),
                   .birth = time_of(about->stx_btime)};
-  tell(thread, state);
+  tell(thread, call, state);
   about->stx_dev_major = major(state.device);
   about->stx_dev_minor = minor(state.device);
   about->stx_ino = state.inode;

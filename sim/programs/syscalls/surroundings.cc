@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -28,9 +29,6 @@
 
 namespace anyrdma::sim::programs {
 namespace {
-
-/// As sim/machines/machine_files.cc has it in files.
-constexpr std::uint64_t kProcessors = 0b11;
 
 /// Which children a call asks for: by their number, or by their process group as the outermost
 /// namespace knows it.
@@ -117,40 +115,39 @@ Outcome on_uname(Thread& thread, const Call& call) {
   };
   set(names.sysname, "Linux");
   set(names.nodename, thread.process().host->name());
-  set(names.release, "6.1.0-anyrdma");
+  set(names.release, thread.process().host->description().kernel);
   set(names.version, "#1 SMP");
   set(names.machine, "x86_64");
   return Outcome::answered(thread.tracee().poke(call.arguments[0], names) ? 0 : -EFAULT);
 }
 
 Outcome on_sysinfo(Thread& thread, const Call& call) {
-  constexpr unsigned long kMemory = 1ul << 33;
+  const std::uint64_t memory = thread.process().host->description().memory;
   struct sysinfo info {};
   info.uptime = timespec_of(reading_of(thread, CLOCK_BOOTTIME).value()).tv_sec;
-  info.totalram = kMemory;
-  info.freeram = kMemory / 2;
+  info.totalram = memory;
+  info.freeram = memory / 2;
   info.mem_unit = 1;
   info.procs = 1;
   return Outcome::answered(thread.tracee().poke(call.arguments[0], info) ? 0 : -EFAULT);
 }
 
 Outcome on_getcpu(Thread& thread, const Call& call) {
-  for (const unsigned argument : {0u, 1u}) {
-    if (call.arguments[argument] != 0 && !thread.tracee().poke(call.arguments[argument], 0u))
-      return Outcome::answered(-EFAULT);
+  constexpr unsigned kNode = 0;
+  const unsigned processor = thread.supervisor().kernel().affinities.place_of(thread);
+  for (const auto& [place, value] :
+       {std::pair(call.arguments[0], processor), std::pair(call.arguments[1], kNode)}) {
+    if (place != 0 && !thread.tracee().poke(place, value)) return Outcome::answered(-EFAULT);
   }
   return Outcome::answered(0);
 }
 
-Outcome on_sched_getaffinity(Thread& thread, const Call& call) {
-  if (call.arguments[1] < sizeof kProcessors || call.arguments[1] % sizeof kProcessors != 0)
-    return Outcome::answered(-EINVAL);
-  const bool written = thread.tracee().poke(call.arguments[2], kProcessors);
-  return Outcome::answered(written ? long{sizeof kProcessors} : -EFAULT);
-}
-
-Outcome on_sched_setaffinity(Thread& /*thread*/, const Call& /*call*/) {
-  return Outcome::answered(0);
+Outcome on_membarrier(Thread& thread, const Call& /*call*/) {
+  constexpr long kOldCommands = (1 << 9) - 1;
+  const auto commands = thread.finish_call();
+  if (!commands) return Outcome::over();
+  if (*commands > 0) thread.tracee().set_result(*commands & kOldCommands);
+  return Outcome::made();
 }
 
 Outcome on_statfs(Thread& thread, const Call& call) {

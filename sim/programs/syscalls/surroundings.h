@@ -1,5 +1,5 @@
 // Handlers of system calls by which a program reads facts about the machine and other processes.
-// The simulator answers with fixed values.
+// The answers are those of the host's description (sim/host_description.h), and fixed values.
 #pragma once
 
 #include "sim/programs/process/thread.h"
@@ -9,10 +9,8 @@ namespace anyrdma::sim::programs {
 [[nodiscard]] Outcome on_uname(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_sysinfo(Thread& thread, const Call& call);
 [[nodiscard]] Outcome on_getcpu(Thread& thread, const Call& call);
-/// A simulated host has two processors, whatever the real machine has. The affinity of a thread has
-/// no effect on where it runs.
-[[nodiscard]] Outcome on_sched_getaffinity(Thread& thread, const Call& call);
-[[nodiscard]] Outcome on_sched_setaffinity(Thread& thread, const Call& call);
+/// The question which commands the kernel has.
+[[nodiscard]] Outcome on_membarrier(Thread& thread, const Call& call);
 /// statfs and fstatfs. The free space of disks is the same on each machine.
 [[nodiscard]] Outcome on_statfs(Thread& thread, const Call& call);
 /// readlink and readlinkat. Numbers of namespaces, sockets and pipes are the same in each run.

@@ -23,7 +23,10 @@ struct SystemCall {
   tracee::Answer answer{};                          ///< of calls to which no argument rule applies
   std::span<const tracee::ArgumentRule> arguments;  ///< the first applicable rule decides
   Handler handler = nullptr;  ///< the handler of calls that stop; null if the row never stops
-  const char* support = "";   ///< a sentence for docs/support.md; empty: a call of anyrdma's own
+  /// Whether the call stops in processes that have registered memory
+  /// (transport/open/memory_filter.h).
+  bool in_watched = false;
+  const char* support = "";  ///< a sentence for docs/support.md; empty: a call of anyrdma's own
 };
 
 /// Returns all rows in ascending order of their numbers: first the kernel's calls, then the calls
@@ -34,16 +37,17 @@ struct SystemCall {
 [[nodiscard]] const SystemCall* find_system_call(long number);
 
 /// Returns the seccomp rules of all rows, for tracee::launch. A call without a row stops the
-/// thread.
-[[nodiscard]] const std::vector<tracee::CallRule>& call_rules();
+/// thread. `facts_too`: calls that ask for facts about the machine stop, too (machine_facts.h).
+[[nodiscard]] const std::vector<tracee::CallRule>& call_rules(bool facts_too);
 
 /// Executes the handler of a system call in the table. A call that is not in the table fails with
 /// ENOSYS, and the user gets a remark.
 [[nodiscard]] Outcome make_call(Thread& thread, const Call& call);
 
 /// Whether programs make a system call more or less often depending on the machine, or on how the
-/// run is observed (for example the report of a finding). Such a call is no scheduling point.
-[[nodiscard]] bool is_aside(long number);
+/// run is observed (for example the report of a finding). A call that stops only because facts are
+/// named is one, too. Such a call is no scheduling point.
+[[nodiscard]] bool is_aside(const Call& call);
 
 /// Whether a system call makes memory executable. Such a call stops the thread only so that the
 /// supervisor can search the new code for instructions to replace.

@@ -11,11 +11,17 @@
 #include "sim/programs/io/answered_reading.h"
 #include "sim/programs/io/chance.h"
 #include "sim/programs/io/descriptors.h"
+#include "sim/programs/io/directories.h"
 #include "sim/programs/io/signal_descriptors.h"
 #include "sim/programs/kernel/clocks.h"
 #include "sim/programs/kernel/kernel.h"
+#include "sim/programs/kernel/limits.h"
+#include "sim/programs/kernel/machine_facts.h"
 #include "sim/programs/kernel/memory_changes.h"
+#include "sim/programs/kernel/object_times.h"
+#include "sim/programs/kernel/priorities.h"
 #include "sim/programs/kernel/signals.h"
+#include "sim/programs/kernel/terminals.h"
 #include "sim/programs/net/sockets.h"
 #include "sim/programs/process/supervisor.h"
 #include "sim/programs/syscalls/device_findings.h"
@@ -63,9 +69,15 @@ constexpr const char* kPrograms =
 constexpr const char* kUsers = "the kernel's own users and rights";
 constexpr const char* kMachine = "the simulated host's processors, memory and name";
 constexpr const char* kScheduling = "kept by the kernel, without effect on the order of threads";
+constexpr const char* kNice =
+    "kept by the kernel, without effect on the order of threads; that of the command counts as 0";
+constexpr const char* kLimits =
+    "the kernel's own; those of processes and signals begin with 32768, and one of processor time "
+    "never expires";
 constexpr const char* kNewCode = "new code is searched for rdrand and rdseed";
 constexpr const char* kMemory = "the kernel's own memory";
 constexpr const char* kQueues = "System V and POSIX objects of the host's own";
+constexpr const char* kObjects = "System V objects of the host's own; their times are virtual";
 constexpr const char* kPagesOfRegions =
     "the kernel's own memory; pages of registered regions are watched";
 constexpr const char* kHugeMemory = "the kernel's own memory; huge pages are ordinary memory";
@@ -76,6 +88,7 @@ constexpr const char* kSameNumbers =
     "the machine's own files; numbers of sockets, pipes and namespaces are the same in each run";
 constexpr const char* kSameStates =
     "the machine's own files; times and numbers that a run changes are the same in each run";
+constexpr const char* kSorted = "the machine's own files, in the order of their names";
 constexpr const char* kSpace = "the size and free space of disks are the same on each machine";
 constexpr const char* kWaiters = "the kernel's own descriptors";
 constexpr const char* kNamespaces = "the kernel's own namespaces";
@@ -99,9 +112,22 @@ Outcome huge(Thread& thread, const Call& call) {
   return (thread.supervisor().kernel().huge_pages.*member)(thread, call);
 }
 
+template <auto member>
+Outcome affinity(Thread& thread, const Call& call) {
+  return (thread.supervisor().kernel().affinities.*member)(thread, call);
+}
+
 template <Outcome (Sockets::*member)(Thread&, const Call&)>
 Outcome socket(Thread& thread, const Call& call) {
   return (thread.supervisor().sockets().*member)(thread, call);
+}
+
+Outcome on_ioctl(Thread& thread, const Call& call) {
+  const auto request = call.arguments[1];
+  const bool of_interfaces =
+      request == SIOCGIFADDR || request == SIOCGIFNETMASK || request == SIOCGIFBRDADDR;
+  return of_interfaces ? thread.supervisor().sockets().on_ioctl(thread, call)
+                       : on_terminal_control(thread, call);
 }
 
 constexpr auto kRows = std::to_array<SystemCall>({
@@ -117,13 +143,14 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(9, "mmap", "new code is searched for rdrand and rdseed; huge pages are ordinary memory")
         .but(kOfMmap, on_mmap),
     passed(10, "mprotect", kNewCode).but(kOfProtection, on_mprotect),
-    stopped(11, "munmap", on_munmap, kPagesOfRegions),
-    stopped(12, "brk", on_brk, kPagesOfRegions),
+    watched(11, "munmap", on_munmap, kPagesOfRegions),
+    watched(12, "brk", on_brk, kPagesOfRegions),
     passed(13, "rt_sigaction", kSignalState),
     passed(14, "rt_sigprocmask", kSignalState),
     passed(15, "rt_sigreturn", kSignalState),
-    passed(16, "ioctl", "the addresses of interfaces are those of the host; else the kernel's own")
-        .but(kOfIoctl, socket<&Sockets::on_ioctl>),
+    passed(16, "ioctl",
+           "the host's addresses of interfaces; those of `TC*` and `TIOC*` that may send signals")
+        .but(kOfIoctl, on_ioctl),
     passed(17, "pread64", "the machine's own files, except those of which read tells the same")
         .but(kOfPread, on_pread),
     passed(18, "pwrite64", kFiles),
@@ -133,13 +160,13 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(22, "pipe", kWaiters),
     stopped(23, "select", on_select, kWaitsForAny),
     stopped(24, "sched_yield", on_sched_yield, "gives other threads a turn"),
-    stopped(25, "mremap", on_mremap, kPagesOfRegions),
+    watched(25, "mremap", on_mremap, kPagesOfRegions),
     passed(26, "msync", kMemory),
     stopped(27, "mincore", on_mincore, "each page counts as one that is in memory"),
-    passed(28, "madvise", kPagesOfRegions).but(kOfMadvise, on_madvise),
+    watched(28, "madvise", on_madvise, kPagesOfRegions),
     stopped(29, "shmget", huge<&HugePages::on_shmget>, kSharedMemory),
     stopped(30, "shmat", on_shmat, kSharedMemory),
-    passed(31, "shmctl", kQueues).but(kOfShmctl, huge<&HugePages::on_shmctl>),
+    passed(31, "shmctl", kObjects).but(kOfShmctl, on_shmctl),
     passed(32, "dup", kFiles),
     passed(33, "dup2", kFiles),
     stopped(34, "pause", on_pause, kSignals),
@@ -174,12 +201,12 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(63, "uname", on_uname, kMachine),
     stopped(64, "semget", on_new_object, kQueues),
     stopped(65, "semop", on_kernel_queue, kWaitsInKernel),
-    passed(66, "semctl", kQueues),
+    passed(66, "semctl", kObjects).but(kOfSemctl, on_semctl),
     stopped(67, "shmdt", on_shmdt, kQueues),
     stopped(68, "msgget", on_new_object, kQueues),
     stopped(69, "msgsnd", on_kernel_queue, kWaitsInKernel),
     stopped(70, "msgrcv", on_kernel_queue, kWaitsInKernel),
-    passed(71, "msgctl", kQueues),
+    passed(71, "msgctl", kObjects).but(kOfMsgctl, on_msgctl),
     passed(72, "fcntl",
            "waits for a lock in virtual time with F_SETLKW and F_OFD_SETLKW; else the kernel's own")
         .but(kOfFcntl, on_lock),
@@ -188,7 +215,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(75, "fdatasync", kFiles),
     passed(76, "truncate", kFiles),
     passed(77, "ftruncate", kFiles),
-    passed(78, "getdents", kFiles),
+    stopped(78, "getdents", on_getdents, kSorted),
     passed(79, "getcwd", kFiles),
     passed(80, "chdir", kFiles),
     passed(81, "fchdir", kFiles),
@@ -207,7 +234,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(94, "lchown", kFiles),
     passed(95, "umask", kUsers),
     stopped(96, "gettimeofday", on_gettimeofday, kVirtualTime),
-    passed(97, "getrlimit", kScheduling),
+    passed(97, "getrlimit", kLimits).but(kOfGetrlimit, on_getrlimit),
     stopped(98, "getrusage", on_getrusage, kVirtualTime),
     stopped(99, "sysinfo", on_sysinfo, kMachine),
     stopped(100, "times", on_times, kVirtualTime),
@@ -251,8 +278,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(137, "statfs", on_statfs, kSpace),
     stopped(138, "fstatfs", on_statfs, kSpace),
     refused(139, "sysfs", ENOSYS, kGone),
-    passed(140, "getpriority", kScheduling),
-    passed(141, "setpriority", kScheduling),
+    stopped(140, "getpriority", on_getpriority, kNice),
+    stopped(141, "setpriority", on_setpriority, kNice),
     passed(142, "sched_setparam", kScheduling),
     passed(143, "sched_getparam", kScheduling),
     passed(144, "sched_setscheduler", kScheduling),
@@ -271,8 +298,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(157, "prctl", kProcess),
     passed(158, "arch_prctl", kProcess),
     refused(159, "adjtimex", EPERM, kNotAllowed),
-    passed(160, "setrlimit", "a limit of processor time is remembered, and never expires")
-        .but(kOfSetrlimit, timer<&Timers::on_setrlimit>),
+    passed(160, "setrlimit", kLimits).but(kOfSetrlimit, on_setrlimit),
     stopped(161, "chroot", on_mount, kMounts),
     passed(162, "sync", kFiles),
     refused(163, "acct", EPERM, kNotAllowed),
@@ -315,8 +341,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     stopped(200, "tkill", on_kill, kSignals),
     stopped(201, "time", on_time, kVirtualTime),
     stopped(202, "futex", on_futex, "waits in virtual time, in FIFO order"),
-    stopped(203, "sched_setaffinity", on_sched_setaffinity, kMachine),
-    stopped(204, "sched_getaffinity", on_sched_getaffinity, kMachine),
+    stopped(203, "sched_setaffinity", affinity<&Affinities::on_sched_setaffinity>, kMachine),
+    stopped(204, "sched_getaffinity", affinity<&Affinities::on_sched_getaffinity>, kMachine),
     refused(205, "set_thread_area", ENOSYS, kGone),
     refused(206, "io_setup", ENOSYS, kFallBack),
     refused(207, "io_destroy", ENOSYS, kFallBack),
@@ -329,7 +355,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     refused(214, "epoll_ctl_old", ENOSYS, kGone),
     refused(215, "epoll_wait_old", ENOSYS, kGone),
     passed(216, "remap_file_pages", kMemory),
-    passed(217, "getdents64", kFiles),
+    stopped(217, "getdents64", on_getdents, kSorted),
     passed(218, "set_tid_address", kProcess),
     stopped(219, "restart_syscall", on_restart, "an interrupted wait ends with EINTR"),
     stopped(220, "semtimedop", on_kernel_queue, kWaitsInKernel),
@@ -407,15 +433,15 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(292, "dup3", kFiles),
     passed(293, "pipe2", kWaiters),
     passed(294, "inotify_init1", kWaiters),
-    passed(295, "preadv", kFiles),
+    passed(295, "preadv", "the machine's own files, except those of which read tells the same")
+        .but(kOfPread, on_pread),
     passed(296, "pwritev", kFiles),
     stopped(297, "rt_tgsigqueueinfo", on_kill, kSignals),
     refused(298, "perf_event_open", ENOSYS, kFallBack),
     stopped(299, "recvmmsg", socket<&Sockets::on_recvmmsg>, kWaitsForInput).but(kPrompt),
     refused(300, "fanotify_init", ENOSYS, kOfMachine),
     refused(301, "fanotify_mark", ENOSYS, kOfMachine),
-    passed(302, "prlimit64", "a limit of processor time is remembered, and never expires")
-        .but(kOfPrlimit, timer<&Timers::on_prlimit>),
+    passed(302, "prlimit64", kLimits).but(kOfPrlimit, on_prlimit),
     refused(303, "name_to_handle_at", ENOSYS, kOfMachine),
     refused(304, "open_by_handle_at", ENOSYS, kOfMachine),
     refused(305, "clock_adjtime", EPERM, kNotAllowed),
@@ -427,8 +453,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     passed(311, "process_vm_writev", kProcess),
     refused(312, "kcmp", ENOSYS, kOfMachine),
     refused(313, "finit_module", EPERM, kNotAllowed),
-    passed(314, "sched_setattr", kScheduling),
-    passed(315, "sched_getattr", kScheduling),
+    stopped(314, "sched_setattr", on_sched_setattr, kNice),
+    stopped(315, "sched_getattr", on_sched_getattr, kNice),
     passed(316, "renameat2", kFiles),
     passed(317, "seccomp", kProcess),
     stopped(318, "getrandom", on_getrandom, "random numbers come from the seed"),
@@ -437,7 +463,8 @@ constexpr auto kRows = std::to_array<SystemCall>({
     refused(321, "bpf", ENOSYS, kOfMachine),
     stopped(322, "execveat", on_execve, kPrograms),
     refused(323, "userfaultfd", ENOSYS, kFallBack),
-    passed(324, "membarrier", kProcess),
+    passed(324, "membarrier", "the kernel's own; MEMBARRIER_CMD_QUERY names those of Linux 6.1")
+        .but(kOfMembarrier, on_membarrier),
     passed(325, "mlock2", kMemory),
     passed(326, "copy_file_range", kFiles),
     stopped(327, "preadv2", on_preadv2, kWaitsForInput),
@@ -475,7 +502,7 @@ constexpr auto kRows = std::to_array<SystemCall>({
     refused(446, "landlock_restrict_self", ENOSYS, kOfMachine),
     refused(447, "memfd_secret", ENOSYS, kFallBack),
     refused(448, "process_mrelease", ENOSYS, kFallBack),
-    refused(449, "futex_waitv", ENOSYS, kFallBack),
+    stopped(449, "futex_waitv", on_futex_waitv, "waits in virtual time, in FIFO order"),
     passed(450, "set_mempolicy_home_node", kMemory),
     refused(451, "cachestat", ENOSYS, kOfMachine),
     passed(452, "fchmodat2", kFiles),
@@ -548,13 +575,20 @@ const SystemCall* find_system_call(long number) {
   return row < kRows.size() ? &kRows[row] : nullptr;
 }
 
-const std::vector<tracee::CallRule>& call_rules() {
-  static const auto kAll = [] {
+const std::vector<tracee::CallRule>& call_rules(bool facts_too) {
+  const auto rules = [](bool all_stop) {
     std::vector<tracee::CallRule> all;
-    for (const SystemCall& each : kRows) all.push_back({each.number, each.answer, each.arguments});
+    for (const SystemCall& each : kRows) {
+      if (all_stop && asks_for_fact(each.number))
+        all.push_back({each.number, kStops});
+      else
+        all.push_back({each.number, each.answer, each.arguments});
+    }
     return all;
-  }();
-  return kAll;
+  };
+  static const auto kUsual = rules(false);
+  static const auto kAll = rules(true);
+  return facts_too ? kAll : kUsual;
 }
 
 std::string name_of_call(long number) {

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstring>  // strerrorname_np
 
+#include "base/number.h"
 #include "transport/fault/plan/scalars.h"
 #include "verbs/assert.h"
 
@@ -143,9 +144,7 @@ std::string parse_object(std::string_view kind, std::string_view word, ObjectNam
   name = {};
   if (kind == "qp" && digits.starts_with("0x")) {
     digits.remove_prefix(2);
-    const char* const end = digits.data() + digits.size();
-    const auto parsed = std::from_chars(digits.data(), end, name.number, 16);
-    if (parsed.ptr != end || parsed.ec != std::errc{}) name.number = 0;
+    name.number = whole_number<decltype(name.number)>(digits, 16).value_or(0);
   } else if (!parse_number(digits, name.made)) {
     name.made = 0;
   }

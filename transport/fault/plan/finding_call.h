@@ -16,7 +16,8 @@ inline constexpr long kReportFinding = 1'000'009;
 
 /// The number of the call by which a device asks the supervisor to watch the memory of a region.
 /// Its arguments are the address of a verbs::LostMemory, the first address of the region, and the
-/// address behind it. Two equal addresses end the watch.
+/// address behind it. Two equal addresses end the watch. The last argument is 1 if not all threads
+/// stop at calls that unmap memory, else 0.
 inline constexpr long kWatchMemory = 1'000'010;
 
 /// In a text, a thread is its number behind the first one, and a time is what CLOCK_MONOTONIC shows

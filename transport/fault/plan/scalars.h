@@ -2,7 +2,7 @@
 // function returns an error message that names `key`. Empty: success.
 #pragma once
 
-#include <charconv>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number.h"
 #include "transport/fault/plan/fault.h"
 #include "verbs/time.h"
 
@@ -79,8 +80,9 @@ namespace anyrdma::fault {
 /// Parses a whole word as a decimal number.
 template <class T>
 [[nodiscard]] bool parse_number(std::string_view word, T& number) {
-  const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
-  return parsed.ec == std::errc{} && parsed.ptr == word.data() + word.size();
+  const auto parsed = whole_number<T>(word);
+  number = parsed.value_or(number);
+  return parsed.has_value();
 }
 
 /// Returns a number in decimal: "28".
