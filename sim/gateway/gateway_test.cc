@@ -114,11 +114,13 @@ class GatewayTest : public ::testing::Test {
     }
     return true;
   }
+  /// Where nothing arrives, the steps of the world are longer: after each of them the processes may
+  /// run, and beside other load that takes milliseconds.
   bool go_on() {
     bool any = false;
     for (Gateway* const gateway : {server.get(), client.get()})
       any |= gateway != nullptr && gateway->poll();
-    world.run_for(100us);
+    world.run_for(any ? 100us : 1ms);
     return any;
   }
   Body wait_for_requests() {

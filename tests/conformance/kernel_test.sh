@@ -45,13 +45,13 @@ judge_is_alone() {
 case "${!#}" in # the last: bazel run adds --write
 linux)
   judge_is_alone || exit 1
-  in_machine --deadline 850 -- sh -fc "status=0
+  in_machine --deadline 1700 -- sh -fc "status=0
     $(perform $here/linux)
     exit \$status"
   ;;
 loss)
   judge_is_alone || exit 1
-  in_machine --deadline 850 -- sh -fc "status=0
+  in_machine --deadline 1700 -- sh -fc "status=0
     $(perform_across_the_hub $here/linux)
     exit \$status"
   ;;
@@ -60,7 +60,7 @@ ours)
   6.1) ;;
   *) skip_all "what is ours is held against the records, which are of kernel 6.1" ;;
   esac
-  in_machine --deadline 850 -- sh -fc "
+  in_machine --deadline 1700 -- sh -fc "
     status=0
     $(perform $here/ucma | head -n 1)
     sh $here/wire_machine.sh $here/wire || status=1
@@ -69,7 +69,7 @@ ours)
   ;;
 iwarp)
   judge_is_alone || exit 1
-  in_machine --device siw --cpus 2 --deadline 850 -- sh $here/devices_machine.sh $here/linux
+  in_machine --device siw --cpus 2 --deadline 1700 -- sh $here/devices_machine.sh $here/linux
   ;;
 --write | --write-new)
   if [ "$1" = iwarp ]; then

@@ -68,7 +68,7 @@ proposes 'add del' anyrdma rxe ''
 proposes 'true' anyrdma run -- tru
 
 zsh_proposes() { # LINE PATTERN: where ./dev install has put what a zsh looks for
-  PATH=$work/prefix/bin:$PATH timeout 60 zsh -f "$here/tests/consumer/zsh_proposes.zsh" \
+  PATH=$work/prefix/bin:$PATH timeout 300 zsh -f "$here/tests/consumer/zsh_proposes.zsh" \
     "$work/prefix/share/zsh/site-functions" "$@" >zsh.log 2>&1 || fail "after '$1' zsh does not propose '$2'"
 }
 if command -v zsh >/dev/null; then

@@ -29,7 +29,7 @@ found() {
   shift 3
   printf '  %s\n' "$kind"
   scenario wrong "$kind" wrong "$@"
-  timeout -k 5 100 "$anyrdma" sim "$work/wrong.txt" --seed 1 >"$work/wrong.log" 2>&1
+  timeout -k 5 300 "$anyrdma" sim "$work/wrong.txt" --seed 1 >"$work/wrong.log" 2>&1
   [ $? = 1 ] || fail "$kind: the run does well"
   grep -qE "^(anyrdma: )?$checker: $host/mistakes(\.2)?: " "$work/wrong.log" || {
     fail "$kind: no line begins with '$checker: $host/mistakes: '"
@@ -37,7 +37,7 @@ found() {
   }
   [ "$(grep -cE "^(anyrdma: )?$checker: $host/mistakes(\.2)?: " "$work/wrong.log")" -le 3 ] || fail "$kind: it is said twice"
   scenario right "$kind" right 'deny target' 'deny dry' 'deny depth' 'deny gone' 'deny overlap' 'deny region' 'deny handover'
-  timeout -k 5 100 "$anyrdma" sim "$work/right.txt" --seed 1 >"$work/right.log" 2>&1 || {
+  timeout -k 5 300 "$anyrdma" sim "$work/right.txt" --seed 1 >"$work/right.log" 2>&1 || {
     fail "$kind: its twin is not silent"
     head -20 "$work/right.log"
   }
@@ -63,13 +63,13 @@ for kind in resent heap; do
 done
 # Pages of a file that are mapped again, and memory that was registered once, are no mistakes.
 scenario remapped remapped wrong 'deny region'
-timeout -k 5 100 "$anyrdma" sim "$work/remapped.txt" --seed 1 >"$work/remapped.log" 2>&1 || {
+timeout -k 5 300 "$anyrdma" sim "$work/remapped.txt" --seed 1 >"$work/remapped.log" 2>&1 || {
   fail "memory that is the same is reported"
   head -20 "$work/remapped.log"
 }
 # A thread that has a filter of its own does not stop at its calls.
 scenario filtered filtered wrong
-timeout -k 5 100 "$anyrdma" sim "$work/filtered.txt" --seed 1 >"$work/filtered.log" 2>&1 ||
+timeout -k 5 300 "$anyrdma" sim "$work/filtered.txt" --seed 1 >"$work/filtered.log" 2>&1 ||
   fail "filtered: a thread with a filter of its own fails the run"
 grep -q 'mistakes has threads with a seccomp filter of their own: ' "$work/filtered.log" || {
   fail "filtered: no remark says that a thread passes"
@@ -90,7 +90,7 @@ found both overlap client 'deny overlap'
 cp -L tests/ownership/handover "$work/handover"
 handover() {
   printf '%s\n' 'host client 10.0.0.2' "on client ./handover $1" 'deny handover' 'limit 10000s' >"$work/handover.txt"
-  timeout -k 5 100 "$anyrdma" sim "$work/handover.txt" --seed 1 >"$work/handover.log" 2>&1
+  timeout -k 5 300 "$anyrdma" sim "$work/handover.txt" --seed 1 >"$work/handover.log" 2>&1
 }
 handover wrong
 status=$?

@@ -44,14 +44,14 @@ files >/tmp/before
 quietly apt-get install -qy --no-install-recommends /mnt/anyrdma_*.deb
 anyrdma --version
 
-timeout 120 anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 \
+timeout 300 anyrdma sim --host server=10.0.0.1 --host client=10.0.0.2 \
   --on server 'rping -s -a 10.0.0.1 -C 3 -v' --on client 'rping -c -a server -C 3 -v'
-setpriv --reuid=nobody --regid=nogroup --clear-groups timeout 120 anyrdma sim --quiet --host server=10.0.0.1 --host client=10.0.0.2 \
+setpriv --reuid=nobody --regid=nogroup --clear-groups timeout 300 anyrdma sim --quiet --host server=10.0.0.1 --host client=10.0.0.2 \
   --on server 'rping -s -a 10.0.0.1 -C 3' --on client 'rping -c -a server -C 3'
 
 if [ -e /mnt/run.tar ]; then # programs and libraries of another Debian are named, and the run is repeated with them
   mkdir /tmp/elsewhere
-  (cd /tmp/elsewhere && timeout 120 anyrdma replay /mnt/run.tar) >/tmp/said 2>&1 || true
+  (cd /tmp/elsewhere && timeout 300 anyrdma replay /mnt/run.tar) >/tmp/said 2>&1 || true
   grep '^client/rping ended with status 0' /tmp/said >/dev/null || { cat /tmp/said; exit 1; }
 fi
 

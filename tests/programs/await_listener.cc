@@ -22,7 +22,7 @@ using namespace anyrdma::transport;  // NOLINT: this program is about nothing el
 
 bool await(fabric::Registry& registry, rdma_port_space space, const soft::Address& wanted,
            pid_t process) {
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::minutes(5);
   pollfd end{static_cast<int>(::syscall(SYS_pidfd_open, process, 0)), POLLIN, 0};
   while (!registry.listener(space, wanted)) {
     if (std::chrono::steady_clock::now() > give_up) return false;

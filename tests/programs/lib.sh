@@ -8,7 +8,7 @@
 set -uo pipefail
 . tests/programs/skip.sh
 
-deadline=120 # seconds; on an idle machine every step takes a fraction of one
+deadline=300 # seconds; on an idle machine every step takes a fraction of one
 work=$(mktemp -d "${TMPDIR:-/tmp}/anyrdma-programs.XXXXXX")
 as_user=() # prefix that changes the user, if a case wants it
 fault_options=() # of `anyrdma run`, if a case wants any

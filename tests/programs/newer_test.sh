@@ -5,7 +5,6 @@
 . tests/programs/lib.sh
 . tests/programs/symbols.sh
 need unshare objdump
-deadline=200
 
 newest=65 # rdma-core whose names and calls are known here; unstable goes on
 

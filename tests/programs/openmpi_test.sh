@@ -3,7 +3,6 @@
 . tests/programs/lib.sh
 
 need mpirun mpicc
-deadline=120
 
 # rings NAME OPTION...: of 2 and of 4 ranks, with these OPTIONs of mpirun
 rings() {

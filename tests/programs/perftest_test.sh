@@ -28,7 +28,6 @@ measure() {
 
 # measure_all PROGRAM ARGUMENT...: with every size from 2 bytes to the largest that the transport carries.
 measure_all() {
-  deadline=200
   measure "$@" -a -n 5
   expect_line client '^ 2 +5 '
   case " $* " in

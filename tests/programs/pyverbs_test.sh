@@ -7,7 +7,6 @@ source=/usr/share/doc/rdma-core/tests
 python=/usr/bin/python3 # python3-pyverbs is made for Debian's, not for another one in PATH
 at_least=143 # that pass of 273; raised with what the library learns
 huge_pages=/proc/sys/vm/nr_hugepages
-deadline=300
 
 [ -d "$source" ] || skip_all "rdma-core's tests are not installed"
 "$python" -c 'import importlib.util as u, sys; sys.exit(u.find_spec("pyverbs") is None)' ||

@@ -42,7 +42,7 @@ cp -L tests/ownership/mistakes "$work/mistakes"
 device_finds() { # KIND CHECKER [LINE]
   printf '%s\n' 'host server 10.0.0.1' 'host client 10.0.0.2' "on server ./mistakes $1 wrong server 10.0.0.1" \
     "on client ./mistakes $1 wrong client 10.0.0.1" 'limit 10000s' "${@:3}" >"$work/mistake.txt"
-  timeout -k 5 100 "$anyrdma" sim --quiet "$work/mistake.txt" --seed 1 --record "$work/mistake.recording" >/dev/null 2>&1
+  timeout -k 5 300 "$anyrdma" sim --quiet "$work/mistake.txt" --seed 1 --record "$work/mistake.recording" >/dev/null 2>&1
   ends 1 "^$2: (client|server)/mistakes: " "$anyrdma" check "$work/mistake.recording"
 }
 device_finds source source

@@ -17,7 +17,7 @@ fail() {
 ends() { # STATUS COMMAND...: how it ends; what it says goes to $work/out
   local expected=$1 status
   shift
-  timeout -k 5 100 "$@" >"$work/out" 2>&1 </dev/null
+  timeout -k 5 300 "$@" >"$work/out" 2>&1 </dev/null
   status=$?
   [ "$status" = "$expected" ] || fail "status $status of '$*', expected $expected: $(head -c 900 "$work/out")"
 }
@@ -49,7 +49,7 @@ pair_in_one() { # MISTAKE STATUS: both processes of one command
 pair_in_two() { # MISTAKE: recordings of both in $work/records
   local server
   rm -rf "$work/fifo" "$work/records" && mkfifo "$work/fifo" && mkdir "$work/records"
-  timeout -k 5 100 "$anyrdma" run "${on[@]}" --record "$work/records" --host server -- \
+  timeout -k 5 300 "$anyrdma" run "${on[@]}" --record "$work/records" --host server -- \
     "$mistakes" serve "$1" "$address" "$work/fifo" >"$work/server.log" 2>&1 </dev/null &
   server=$!
   ends 0 "$anyrdma" run "${on[@]}" --record "$work/records" --host client -- "$mistakes" ask "$1" "$address" "$work/fifo"

@@ -43,7 +43,7 @@ cp "$client" "$work/whole"
 size=$(stat -c %s "$client")
 for part in 3 5 7 9; do
   head -c $((size * part / 10)) "$work/whole" >"$client"
-  timeout 60 "$anyrdma" check "$work/records" >"$work/out" 2>&1
+  timeout 300 "$anyrdma" check "$work/records" >"$work/out" 2>&1
   says "client.*\.recording' is cut off: it is judged up to there"
   says '^not judged: what the programs have not reported'
 done

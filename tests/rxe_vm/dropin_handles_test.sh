@@ -3,6 +3,6 @@
 set -uo pipefail
 . tests/programs/skip.sh
 
-timeout 60 tools/bin/anyrdma run --fabric "handles-$$" -- tests/rxe_vm/handles |
+timeout 300 tools/bin/anyrdma run --fabric "handles-$$" -- tests/rxe_vm/handles |
   diff tests/rxe_vm/handles.txt - || { echo "FAILED: (< Linux, > the drop-in)"; exit 1; }
 echo PASSED

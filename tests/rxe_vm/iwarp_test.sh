@@ -7,7 +7,7 @@ set -uo pipefail
 [ "${ANYRDMA_VM_KERNEL:-6.1}" = 6.1 ] || skip_all "iWARP is asked of kernel 6.1 alone"
 reason=$(tools/vm/rxe --device siw --check 2>&1) || skip_all "${reason#rxe: }"
 
-in_machine --deadline 600 --device siw --cpus 2 -- sh tests/conformance/devices_machine.sh bash -c '
+in_machine --deadline 850 --device siw --cpus 2 -- sh tests/conformance/devices_machine.sh bash -c '
   export EMULATED=1 ON_KERNEL=10.9.0.1
   status=0
   suite() { echo "$SECONDS s: $1"; "tests/programs/$1_test.sh" "${@:2}" || status=1; }

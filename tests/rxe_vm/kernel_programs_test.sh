@@ -5,7 +5,7 @@
 set -uo pipefail
 . tests/rxe_vm/lib.sh
 
-in_machine --deadline 880 -- bash -c '
+in_machine --deadline 1700 -- bash -c '
   export EMULATED=1 ON_KERNEL=10.9.0.1
   status=0
   suite() { echo "$SECONDS s: $1"; "tests/programs/$1_test.sh" "${@:2}" || status=1; }

@@ -8,7 +8,7 @@ expect() { # WHAT EXPECTED ACTUAL
   [ "$2" = "$3" ] || { echo "FAILED: $1: '$3', expected '$2'"; failures=$((failures + 1)); }
 }
 
-said=$(tools/vm/rxe --deadline 250 -- sh -c 'echo out; echo error >&2; touch /usr/made; exit 7')
+said=$(tools/vm/rxe --deadline 850 -- sh -c 'echo out; echo error >&2; touch /usr/made; exit 7')
 expect "the command's exit status" 7 $?
 expect "its output" "$(printf 'out\nerror')" "$said"
 expect "what it wrote" "" "$(ls /usr/made 2>/dev/null)"
@@ -18,7 +18,7 @@ expect "exit status when the deadline passed" 124 $?
 expect "explanation" "rxe: the command did not end within 0.5 s" "$said"
 
 # As the kernel says it, which is waiting for one id all the time, and for another that ended.
-said=$(tools/vm/rxe --deadline 250 -- sh -c '
+said=$(tools/vm/rxe --deadline 850 -- sh -c '
   for at in 100.1 110.2 340.9; do echo "[  $at] cm_destroy_id_wait_timeout: cm_id=00000000d3ff8ce2 timed out. state 0 -> 0, refcnt=1"; done >/dev/ttyS0
   sleep 10; echo alive
   echo "[  351.0] cm_destroy_id_wait_timeout: cm_id=0000000009b00aa4 timed out. state 0 -> 0, refcnt=1

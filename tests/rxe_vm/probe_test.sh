@@ -21,7 +21,7 @@ shown() { # FILE
     sed -E 's/^[0-9.]+ //; s/\.00[0-9]{7}//g; s/device 0:[0-9]+, inode [0-9]+/an object/; s/ino:[0-9a-f]+ sdev:[0-9a-f]+/an object/'
 }
 
-timeout 120 "${sim[@]}" >"$work/here.log" 2>&1 || { cat "$work/here.log" && exit 1; }
+timeout 300 "${sim[@]}" >"$work/here.log" 2>&1 || { cat "$work/here.log" && exit 1; }
 in_machine "${sim[@]}" >"$work/there.log" 2>&1 || { tail -n 20 "$work/there.log" && exit 1; }
 shown "$work/here.log" >"$work/here"
 shown "$work/there.log" >"$work/there"

@@ -4,7 +4,7 @@
 set -uo pipefail
 folder=$1
 work=$(mktemp -d)
-deadline=120
+deadline=300
 
 fail() { echo "FAILED: $*" && touch "$work/failed"; }
 on_kernel() { exec stdbuf -oL "$@"; }
@@ -20,7 +20,7 @@ conversation() { # NAME 'SERVER...' 'CLIENT...'
     fail "the client of $1: exit status $status: $(tail -3 "$log.client")"
     break
   done
-  timeout 60 tail --pid=$server -s 0.05 -f /dev/null || kill $server
+  timeout 300 tail --pid=$server -s 0.05 -f /dev/null || kill $server
   wait $server || fail "the server of $1: exit status $?: $(tail -3 "$log.server")"
   echo "$SECONDS s: $1: $(tail -n 1 "$log.client")"
 }
@@ -36,7 +36,7 @@ ip -n peer link set lo up
 ip -n peer link set veth1 up
 ip -n peer address add 10.9.0.2/24 dev veth1
 dumpcap -q -P -i veth0 -f 'udp port 4791' -w "$folder/wire.pcap" 2>"$work/dumpcap" & capture=$!
-timeout 60 bash -c "until grep -q '^File: ' '$work/dumpcap'; do sleep 0.05; done" || fail "no capture"
+timeout 300 bash -c "until grep -q '^File: ' '$work/dumpcap'; do sleep 0.05; done" || fail "no capture"
 
 # Not with rpoll (-T a): the programs take the end of the peer, which comes with the last data, for an error.
 for how in b n; do

@@ -10,7 +10,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
 
-in_machine --deadline 850 --share "$folder" -- tests/rxe_vm/rsockets_in_machine.sh /mnt/share ||
+in_machine --deadline 1700 --share "$folder" -- tests/rxe_vm/rsockets_in_machine.sh /mnt/share ||
   failures=$((failures + 1))
 malformed=$(tshark -r "$folder/wire.pcap" -Y _ws.malformed 2>/dev/null)
 [ -z "$malformed" ] || { printf 'FAILED: malformed packets, as tshark sees it:\n%s\n' "$malformed"; failures=$((failures + 1)); }

@@ -15,7 +15,7 @@ at 4500ms: cut-rail here rail1
 at 6s: mend-rail here rail1
 at 6s: port-up here rxe1
 PLAN
-timeout 60 tools/bin/anyrdma sim --host here=veth0/rxe0=10.9.0.1/24,rail1/rxe1=10.9.5.1/24 --faults "$work/plan" \
+timeout 300 tools/bin/anyrdma sim --host here=veth0/rxe0=10.9.0.1/24,rail1/rxe1=10.9.5.1/24 --faults "$work/plan" \
   --output "$work/output" --on here "$PWD/tests/rxe_vm/two_devices 'sleep 1 #'" >"$work/log" 2>&1 ||
   { cat "$work/log"; exit 1; }
 diff tests/rxe_vm/two_devices.txt "$work/output/here.two_devices.out" ||

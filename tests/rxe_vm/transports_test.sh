@@ -35,7 +35,7 @@ in_machine bash -c '
   expect "^This machine has no RDMA device" examples/anywhere --transport ucma
   expect "^over fabric$" first_line examples/anywhere --transport auto
   expect "CAP_NET_ADMIN: run this as root, or use a link" setpriv --reuid 65534 --clear-groups examples/anywhere --transport rxe
-  timeout 60 examples/anywhere_test.sh rxe || status=1
+  timeout 300 examples/anywhere_test.sh rxe || status=1
   until [ -z "$($anyrdma rxe show)" ] || [ $SECONDS -gt 60 ]; do :; done
   expect "^$" $anyrdma rxe show
   $anyrdma rxe add rxe0 veth0 || status=1

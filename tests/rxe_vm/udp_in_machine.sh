@@ -33,7 +33,7 @@ conversation() { # NAME READY 'SERVER...' 'CLIENT...'
     fail "the client of $1: exit status $status: $(tail -3 "$log.client")"
     break
   done
-  if ! timeout 60 tail --pid=$server -s 0.05 -f /dev/null; then kill $server; fi
+  if ! timeout 300 tail --pid=$server -s 0.05 -f /dev/null; then kill $server; fi
   wait $server
   status=$?
   [ "$status" = 0 ] || rping_met_its_own_race "$log.server" "$status" ||

@@ -10,7 +10,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
 
-in_machine --deadline 850 --share "$folder" -- tests/rxe_vm/udp_in_machine.sh /mnt/share 100 1000 ||
+in_machine --deadline 1700 --share "$folder" -- tests/rxe_vm/udp_in_machine.sh /mnt/share 100 1000 ||
   failures=$((failures + 1))
 capture=$folder/wire.pcap
 tests/wire/decode --check "$capture" || failures=$((failures + 1))

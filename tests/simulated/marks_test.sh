@@ -48,7 +48,7 @@ case_a_mark_that_does_not_hold_fails_its_replay() {
   scenario
   explored 1 --schedule pct --seeds 300
   again=$(sed -n "s/^again: anyrdma/tools\/bin\/anyrdma/p" "$work/found" | head -n 1)
-  timeout -k 5 60 bash -c "$again" >"$work/again" 2>&1
+  timeout -k 5 300 bash -c "$again" >"$work/again" 2>&1
   status=$?
   [ "$status" = 1 ] && grep -q '"both additions count" does not hold' "$work/again" ||
     fail "the replay ends with $status: $(cat "$work/again")"

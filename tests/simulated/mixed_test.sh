@@ -31,7 +31,7 @@ case_a_race_is_found_by_pct_and_replayed() {
   again=$(sed -n 's/^again: anyrdma/tools\/bin\/anyrdma/p' "$work/found" | tail -n 1)
   [ -n "$again" ] || fail "no command to have it again"
   for run in first second; do
-    timeout -k 5 120 bash -c "$again" >"$work/$run.log" 2>&1 </dev/null
+    timeout -k 5 300 bash -c "$again" >"$work/$run.log" 2>&1 </dev/null
     [ $? = 1 ] || fail "the $run replay does well: $again"
   done
   grep -q 'announced 2 times' "$work/first.log" || fail "the replay does not show it: $(cat "$work/first.log")"
@@ -41,8 +41,8 @@ case_a_race_is_found_by_pct_and_replayed() {
 case_a_recording_changes_no_order() {
   local trial='seed 3; schedule/2 pct 3 2000; slack 100us' plain recorded
   scenario 4
-  plain=$(timeout -k 5 120 tools/bin/anyrdma replay "$work/scenario" "$trial" 2>&1 </dev/null | grep -o 'trace hash .*')
-  recorded=$(timeout -k 5 120 tools/bin/anyrdma replay "$work/scenario" --record "$work/run" "$trial" 2>&1 </dev/null |
+  plain=$(timeout -k 5 300 tools/bin/anyrdma replay "$work/scenario" "$trial" 2>&1 </dev/null | grep -o 'trace hash .*')
+  recorded=$(timeout -k 5 300 tools/bin/anyrdma replay "$work/scenario" --record "$work/run" "$trial" 2>&1 </dev/null |
     grep -o 'trace hash .*')
   [ -n "$plain" ] && [ "$plain" = "$recorded" ] || fail "'$plain' is '$recorded' when it is recorded"
 }

@@ -88,7 +88,7 @@ class SlowProvider final : public verbs::testing::FakeProvider {
   Result<void> modify_qp(ibv_qp* qp, ibv_qp_attr* attr, int mask) override {
     if (slow.exchange(false)) {
       modifying = true;
-      const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
       while (threads_.blocked() == 0 && std::chrono::steady_clock::now() < deadline) {
         std::this_thread::yield();
       }

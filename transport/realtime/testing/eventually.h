@@ -5,7 +5,7 @@
 
 namespace anyrdma::transport::realtime::testing {
 
-/// Whether `condition` comes true within half a minute, looking again all the time.
+/// Whether `condition` comes true within two minutes, looking again all the time.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
 }  // namespace anyrdma::transport::realtime::testing
