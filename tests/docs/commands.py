@@ -14,7 +14,7 @@ import pages
 
 FATES = ("run", "by", "cannot", "text")
 KEYS = {"given", "instead", "beside", "status", "then", "says"}
-DEADLINE = 240  # seconds for a row; it needs one or two
+DEADLINE = 600  # seconds for a row; it needs one or two
 
 
 def wrong_rows(rows):

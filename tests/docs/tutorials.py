@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pages
 
-DEADLINE = 480  # seconds for a page; it needs a few
+DEADLINE = 900  # seconds for a page; it needs a few
 
 
 def steps(page, text):

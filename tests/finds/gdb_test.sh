@@ -32,14 +32,14 @@ debug() {
   printf -- '-- %s/%s\n' "$1" "$name"
   cat >"$work/script"
   cd "$finds/$1" || exit 1
-  timeout 300 "$anyrdma" explore "$name.buggy.txt" --jobs 1 --record "$work" >"$work/$name.found" 2>&1
+  timeout 900 "$anyrdma" explore "$name.buggy.txt" --jobs 1 --record "$work" >"$work/$name.found" 2>&1
   local command
   command=$(sed -n 's/^debug: //p' "$work/$name.found" | tail -n 1)
   [ -n "$command" ] || {
     fail "the search prints no command: $(cat "$work/$name.found")"
     return
   }
-  PATH=$work/bin:$PATH timeout -k 5 300 bash -c "$command" >"$work/$name.log" 2>&1 </dev/null
+  PATH=$work/bin:$PATH timeout -k 5 900 bash -c "$command" >"$work/$name.log" 2>&1 </dev/null
   log=$work/$name.log
 }
 

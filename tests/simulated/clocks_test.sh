@@ -40,7 +40,7 @@ case_who_sleeps_beside_a_busy_one_wakes_in_time() {
 orders() {
   printf '%s\n' 'host here 10.0.0.1' "on here $clocks tell" "on here $clocks alternate" \
     "on here $clocks fork-and-exec" >"$work/scenario"
-  timeout -k 5 300 tools/bin/anyrdma explore "$work/scenario" --schedule "$1" --seeds 6 >"$work/found" 2>&1 </dev/null ||
+  timeout -k 5 900 tools/bin/anyrdma explore "$work/scenario" --schedule "$1" --seeds 6 >"$work/found" 2>&1 </dev/null ||
     fail "with schedule $1: $(head -n 5 "$work/found")"
 }
 

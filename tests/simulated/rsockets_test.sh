@@ -104,7 +104,7 @@ if is_mine; then
   printf '%s\n' 'host server 10.0.0.1' 'host client 10.0.0.2' "on server $rsockets serve" \
     "on client $rsockets talk 10.0.0.1" 'limit 300s' >"$work/schedules.txt"
   case_failed=0
-  (cd "$work" && timeout 300 "$OLDPWD/tools/bin/anyrdma" explore schedules.txt --seeds 100) >"$work/schedules.log" 2>&1 ||
+  (cd "$work" && timeout 900 "$OLDPWD/tools/bin/anyrdma" explore schedules.txt --seeds 100) >"$work/schedules.log" 2>&1 ||
     fail "a run went wrong: $(tail -n 12 "$work/schedules.log")"
   failures=$((failures + case_failed))
 fi
