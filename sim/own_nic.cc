@@ -67,12 +67,15 @@ OwnNic::OwnNic(Host& host, std::size_t interface, const InterfaceOptions& option
     : Nic(host, interface),
       random_(host.world().seeds(),
               "device " + host.name() + "/" +
-                  config_of(options, interface, host.interfaces()[interface].mac, ports).name) {
+                  config_of(options, interface, host.interfaces()[interface].mac, ports).name),
+      keys_(host.world().seeds(), "keys " + host.name()) {
   plug(config_of(options, interface, host.interfaces()[interface].mac, ports));
 }
 
-void OwnNic::plug(const HcaConfig& config) {
+// A key of another host, or of the time before a restart, gives no access.
+void OwnNic::plug(HcaConfig config) {
   World& world = host_.world();
+  config.key_generation = static_cast<std::uint8_t>(keys_.next());
   hca_ = Hca::create(host_.runtime(), random_, world.pool_, config);
   hca_->count_with(host_.devices().made_);
   hca_->lend_payloads();

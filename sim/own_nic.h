@@ -54,12 +54,13 @@ class OwnNic final : public Nic {
   void replace_gid(std::uint8_t port, const ibv_gid& old, const ibv_gid& gid);
 
  private:
-  void plug(const verbs::soft::HcaConfig& config);
+  void plug(verbs::soft::HcaConfig config);
   void connect(std::uint8_t port);
   void remove();
   [[nodiscard]] verbs::Result<void> set_port(std::uint8_t port, ibv_port_state state);
 
   RandomStream random_;
+  RandomStream keys_;  ///< the same of all devices of a host, whose keys differ anyhow
   std::uint8_t carried_ = 1;  ///< number of ports that interfaces carry by now
   std::unique_ptr<verbs::soft::Hca> hca_;
   std::vector<std::unique_ptr<verbs::soft::Hca>> replaced_;

@@ -76,6 +76,19 @@ TEST_F(PowerTest, AReturnedClientThatTakesAnotherNumberIsNotStale) {
   returned.expect(RDMA_CM_EVENT_CONNECT_RESPONSE);
 }
 
+TEST_F(PowerTest, AKeyOfTheTimeBeforeARestartIsNoneAfterwards) {
+  const auto key_on = [this](Program& program) {
+    const auto id = program.resolve(server_host.address(kPort));
+    return Pipe(*id).rkey();
+  };
+  const std::uint32_t before = key_on(client);
+  inject("at 1s: restart client");
+  world.run_for(2s);
+  Program returned(client_host);
+
+  EXPECT_NE(key_on(returned), before);
+}
+
 TEST_F(PowerTest, AServerThatCameBackIsNotListeningUntilItsProgramDoes) {
   inject("at 1s: restart server");
   world.run_for(2s);

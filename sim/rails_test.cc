@@ -85,6 +85,13 @@ TEST_F(Rails, AKeyOfOneDeviceGivesNoAccessOnTheOther) {
   EXPECT_NE(first.near->rkey(), second.near->rkey());
 }
 
+TEST_F(Rails, AKeyOfOneHostGivesNoAccessOnAnother) {
+  Rail rail = connect(0);
+
+  rail.near->post(IBV_WR_RDMA_WRITE, 7, 0, 8, rail.far->address(), rail.near->rkey());
+  EXPECT_EQ(rail.near->wait_sent().status, IBV_WC_REM_ACCESS_ERR);
+}
+
 TEST_F(Rails, AQueuePairNumberIsThatOfOneDevice) {
   const Rail first = connect(0);
   const Rail second = connect(1);

@@ -478,6 +478,23 @@ TEST_F(GatewayTest, TheEnvironmentNamesTheAddressesOfEachInterface) {
   EXPECT_EQ(rails.devices().knows("anyrdma1"), false);
 }
 
+TEST_F(GatewayTest, NumbersDifferBetweenHostsProcessesAndSeeds) {
+  const auto number = [](const Gateway& gateway) { return DatagramParty(gateway).member->qpn(); };
+  const auto number_with = [&number](std::uint64_t seed) {
+    World other(seed);
+    Host& host = other.add_host(
+        "client", HostOptions{.interfaces = {{.addresses = {kClient}, .rdma = false}}});
+    const Scratch directory;
+    return number(*Gateway::create(host, directory.config().directory).value());
+  };
+  const std::uint32_t first = number(*client);
+
+  EXPECT_NE(number(*server), first);
+  EXPECT_NE(number(*client), first) << "the next process";
+  EXPECT_NE(number_with(2), first);
+  EXPECT_EQ(number_with(1), first);
+}
+
 TEST_F(GatewayTest, ASecondGatewayIsRefused) {
   Host& other = add("other", "10.0.0.3");
 

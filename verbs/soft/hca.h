@@ -34,6 +34,9 @@ struct HcaConfig {
   ibv_mtu active_mtu = IBV_MTU_4096;
   std::uint32_t qpn_first = 0x11;     ///< first QPN handed out; must be > 1
   std::uint32_t qpn_count = 1 << 16;  ///< QPNs are [first, first + count), reused round-robin
+  /// Moves the first keys of regions and windows. Devices with the same QPNs but different values
+  /// have different keys, so that a program notices when it uses a wrong peer's key or its own.
+  std::uint8_t key_generation = 0;
   std::uint8_t local_ca_ack_delay = 15;
   /// The smallest local ACK timeout of the device, as the exponent n of 4.096 us * 2^n. If an
   /// application sets a shorter timeout, the device uses this one, as some NICs do.

@@ -64,7 +64,8 @@ SoftHca::SoftHca(Runtime& runtime, Random& random, PacketPool& pool, const HcaCo
   CM_ASSERT(config.qpn_count > 0);
   CM_ASSERT(config.qpn_first + config.qpn_count <= kQpnEnd);
   mad_psn_ = wire::Psn{0};
-  core_.memory.set_first_generation(generation_of(config.qpn_first));
+  core_.memory.set_first_generation(
+      static_cast<std::uint8_t>(generation_of(config.qpn_first) + config.key_generation));
   describe_device();
 }
 

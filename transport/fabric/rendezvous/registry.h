@@ -31,7 +31,8 @@ class Registry final : public soft::PortTable {
  public:
   /// Joins the fabric. The process gets the number (slot) after the one that was assigned last, so
   /// that numbers of ended processes are not reused soon. `random` gives the start of each search
-  /// for an ephemeral port, and must outlive the registry.
+  /// for an ephemeral port, and must outlive the registry. If a gateway joins, `random` also gives
+  /// the slot of the process that joins next.
   [[nodiscard]] static verbs::Result<std::unique_ptr<Registry>> join(
       const FabricConfig& config, verbs::Random& random, const soft::PortTableConfig& ports = {},
       Seat seat = Seat::kMember);
