@@ -179,7 +179,7 @@ monitor packets
 monitor goto record $(number_of 'client.rping ibv_post_send')
 continue
 monitor ids
-monitor qp 0x4011
+monitor qp $(sed -n 's/.* server -> client REP .* qpn=\(0x[0-9a-f]*\) .*/\1/p' "$work/records")
 monitor packets 3
 COMMANDS
   log_says rping 'no packet has been sent yet'
