@@ -86,7 +86,7 @@ class Side {
         return rename(keys_, n[1]);
       case EntryKind::kPath:
         rename(pairs_, n[1]);
-        rename(pairs_, n[2]);
+        rename(peers_, n[2]);
         rename(psns_, n[3]);
         return rename(psns_, n[4]);
       default:
@@ -103,7 +103,8 @@ class Side {
     }
     addresses = bytes;
   }
-  /// With a queue pair's number behind six bytes (recording/packets/packet_fields.cc).
+  /// With the number of the peer's queue pair behind six bytes
+  /// (recording/packets/packet_fields.cc).
   void replace_parameters(Entry& entry) {
     constexpr std::size_t kAt = 6;
     std::string& bytes = kept_.emplace_back(entry.texts[0]);
@@ -111,7 +112,7 @@ class Side {
     if (bytes.size() < kAt + sizeof number) return;
     std::memcpy(&number, bytes.data() + kAt, sizeof number);
     std::uint64_t name = number;
-    rename(pairs_, name);
+    rename(peers_, name);
     number = static_cast<std::uint32_t>(name);
     std::memcpy(bytes.data() + kAt, &number, sizeof number);
     entry.texts[0] = bytes;
@@ -119,6 +120,7 @@ class Side {
 
   std::map<int, Lines> lines_;
   Numbers pairs_;
+  Numbers peers_;  ///< of fibers they are the same as the host's own
   Numbers keys_;
   Numbers psns_;
   std::deque<std::string> kept_;
