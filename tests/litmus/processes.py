@@ -38,7 +38,7 @@ def run(anyrdma, program, profile, seed, rounds):
         file.write(scenario(program, rounds))
         file.flush()
         command = [anyrdma, "sim", "--quiet", "--memory", profile, "--seed", str(seed), file.name]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600, check=False)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1200, check=False)
     if done.returncode:
         sys.exit(f"seed {seed} ends with {done.returncode}:\n{done.stdout}{done.stderr}")
     return re.findall(r"([VL]\d+) ([\d,]+)$", done.stdout, re.M)

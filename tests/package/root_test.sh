@@ -19,8 +19,8 @@ suites=() # those that can be had; the others have said why not
 older=$(. /etc/os-release && [ "${VERSION_CODENAME:-}" != bookworm ] || echo bookworm)
 mkdir "$work/share"
 for suite in $older trixie; do
-  if { [ "$suite" != trixie ] || bases[trixie]=$(timeout 900 tools/root/make trixie); } 2>"$work/why" &&
-    in_root 900 "$suite" true 2>"$work/why"; then suites+=("$suite"); else cat "$work/why"; fi
+  if { [ "$suite" != trixie ] || bases[trixie]=$(timeout 2400 tools/root/make trixie); } 2>"$work/why" &&
+    in_root 2400 "$suite" true 2>"$work/why"; then suites+=("$suite"); else cat "$work/why"; fi
 done
 [ ${#suites[@]} != 0 ] || skip_all "$(tail -n 1 "$work/why")"
 
@@ -68,7 +68,7 @@ INSIDE
 
 for suite in "${suites[@]}"; do
   status=0
-  in_root 1200 "$suite" bash /mnt/inside >"$work/$suite.log" 2>&1 || status=$?
+  in_root 2400 "$suite" bash /mnt/inside >"$work/$suite.log" 2>&1 || status=$?
   case $status in
     0) grep -q '^all well$' "$work/$suite.log" || fail "$suite does not come to its end" ;;
     77) echo "SKIPPED: $suite has no archive to install from." ;;

@@ -15,7 +15,7 @@ found() {
   fi
   case_failed=0
   log=$work/$name.log
-  timeout -k 5 600 tools/bin/anyrdma explore "tests/simulated/bugs/$name.txt" --seeds "$seeds" --first-seed "$first" \
+  timeout -k 5 1200 tools/bin/anyrdma explore "tests/simulated/bugs/$name.txt" --seeds "$seeds" --first-seed "$first" \
     --schedule "$schedule" >"$log" 2>&1 </dev/null
   [ $? = 1 ] || fail "nothing is found in $seeds runs"
   grep -qE -- "$kind" "$log" || fail "what is found is not '$kind'"
@@ -55,7 +55,7 @@ fi
 if is_mine && [ -z "$(missing rping)" ]; then
   echo '  rping_faults'
   case_failed=0
-  timeout -k 5 600 tools/bin/anyrdma explore tests/simulated/bugs/rping_faults.txt --seeds 20 --keep-going \
+  timeout -k 5 1200 tools/bin/anyrdma explore tests/simulated/bugs/rping_faults.txt --seeds 20 --keep-going \
     >"$work/rping_faults.log" 2>&1 </dev/null
   [ $? -lt 2 ] || fail "it is not explored"
   ! grep -qE 'mismatch|process died|the run did not end|ended by signal|runs of one trial differ' "$work/rping_faults.log" ||

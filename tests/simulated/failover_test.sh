@@ -6,7 +6,7 @@
 explored() {
   local name=$1 status=$2 file=$3
   shift 3
-  timeout -k 5 600 tools/bin/anyrdma explore "$work/$file" --record "$work" "$@" >"$work/$name" 2>&1 </dev/null
+  timeout -k 5 1200 tools/bin/anyrdma explore "$work/$file" --record "$work" "$@" >"$work/$name" 2>&1 </dev/null
   [ $? = "$status" ] || fail "the exploration of $file does not end with status $status: $(tail -n 12 "$work/$name" | cut -c1-300)"
 }
 

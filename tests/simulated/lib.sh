@@ -24,7 +24,7 @@ set -uo pipefail
 shards=${TEST_TOTAL_SHARDS:-1} shard=${TEST_SHARD_INDEX:-0}
 unset TEST_TOTAL_SHARDS TEST_SHARD_INDEX
 
-deadline=300 # seconds of real time; a run takes a fraction of one where nothing else runs
+deadline=900 # seconds of real time; a run takes a fraction of one where nothing else runs
 work=$(mktemp -d "${TMPDIR:-/tmp}/anyrdma-simulated.XXXXXX")
 loops=()
 declare -A runs=() # that began, by name

@@ -11,7 +11,7 @@ scenario() { # [ARGUMENT]
 explored() { # STATUS OPTION...
   local wanted=$1 status
   shift
-  timeout -k 5 600 tools/bin/anyrdma explore "$work/scenario" --jobs 1 "$@" >"$work/found" 2>&1 </dev/null
+  timeout -k 5 1200 tools/bin/anyrdma explore "$work/scenario" --jobs 1 "$@" >"$work/found" 2>&1 </dev/null
   status=$?
   [ "$status" = "$wanted" ] || fail "exploring ends with $status, not $wanted: $(cat "$work/found")"
 }

@@ -18,7 +18,7 @@ explored() { # STATUS OPTION...
   local wanted=$1 status
   shift
   # It polls two words of one WRITE, which weak memory may show one by one.
-  timeout -k 5 600 tools/bin/anyrdma explore "$work/scenario" --memory strict "$@" >"$work/found" 2>&1 </dev/null
+  timeout -k 5 1200 tools/bin/anyrdma explore "$work/scenario" --memory strict "$@" >"$work/found" 2>&1 </dev/null
   status=$?
   [ "$status" = "$wanted" ] || fail "exploring ends with $status, not $wanted: $(head -n 5 "$work/found")"
 }

@@ -5,7 +5,7 @@
 
 # Hundreds of tests in one run take tens of seconds of CPU time, and other tests run beside them.
 # shellcheck disable=SC2034 # lib.sh reads it
-deadline=600
+deadline=1200
 
 source=/usr/share/doc/rdma-core/tests
 python=/usr/bin/python3 # python3-pyverbs is made for Debian's, not for another one in PATH

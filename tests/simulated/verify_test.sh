@@ -68,7 +68,7 @@ case_bad_input() {
 case_log() {
   local again
   cp examples/log/log.txt examples/log/check.sh "$work" && cp examples/log/log_/log "$work/log"
-  timeout -k 5 600 tools/bin/anyrdma explore "$work/log.txt" --seeds 200 --record "$work" >"$work/explored" 2>&1 </dev/null
+  timeout -k 5 1200 tools/bin/anyrdma explore "$work/log.txt" --seeds 200 --record "$work" >"$work/explored" 2>&1 </dev/null
   [ $? = 1 ] || fail "nothing is found"
   grep -q '^verify: acknowledged, and not in the log: [0-9]*$' "$work/explored" || fail "what is found is something else"
   grep -q 'crash n0' "$work/explored" || fail "no crash is to blame"
@@ -77,7 +77,7 @@ case_log() {
   [ $? = 1 ] || fail "the replay does well"
   grep -q 'verify: acknowledged, and not in the log: [0-9]*$' "$work/replayed" || fail "the replay finds something else"
   sed 's/ early$/ safe/' "$work/log.txt" >"$work/safe.txt"
-  timeout -k 5 600 tools/bin/anyrdma explore "$work/safe.txt" --seeds 60 --record "$work" >"$work/safe" 2>&1 </dev/null
+  timeout -k 5 1200 tools/bin/anyrdma explore "$work/safe.txt" --seeds 60 --record "$work" >"$work/safe" 2>&1 </dev/null
   [ $? = 0 ] || { fail "the other log loses something, too" && tail -n 12 "$work/safe" | sed 's/^/      /'; }
   [ "$case_failed" = 0 ] || tail -n 20 "$work/explored" | cut -c1-200 | sed 's/^/      /'
 }
