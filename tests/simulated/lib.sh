@@ -48,9 +48,18 @@ cleanup() {
 }
 trap cleanup EXIT
 
-# Nice, so that they take the processors in turns with what they are to disturb, and less from other tests.
+# Whether other work keeps the processors busy, as the other tests do when all run.
+machine_is_busy() {
+  local load
+  read -r load _ </proc/loadavg
+  [ "${load%.*}" -ge $((2 * $(nproc))) ]
+}
+
+# On a machine without other work. Where there is some, loops would only take from it: each test has a session, and what is
+# nice is so only within its session (autogroups, sched(7)).
 start_loops() { # RUNS: as many begin now, of which all but one keep a processor busy themselves
   local processor
+  ! machine_is_busy || return 0
   for processor in $(seq "$1" "$(nproc)"); do
     nice -n 10 bash -c 'while :; do :; done' &
     disown $! # nobody has to hear of its end
