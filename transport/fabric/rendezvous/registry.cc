@@ -62,9 +62,10 @@ verbs::Result<std::unique_ptr<Registry>> Registry::join(const FabricConfig& conf
 
 bool Registry::take_slot(bool has_gateway, Seat seat) {
   if (seat == Seat::kGateway) {
+    if (!settle(kGatewaySlot)) return false;
     // Numbers and keys contain the slot: those of another host do not work here.
     image().next_slot.store(static_cast<std::uint32_t>(random_.next()));
-    return settle(kGatewaySlot);
+    return true;
   }
   for (std::uint32_t tried = 0; tried < kSlotCount; ++tried) {
     // Each is tried by one who joins, however many do at once: to go on from where another's search
