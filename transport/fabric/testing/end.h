@@ -51,7 +51,7 @@ class End {
            std::uint64_t remote_offset, unsigned flags = 0);
   int post(ibv_send_wr& request);
   void post_receive(std::size_t offset, std::uint32_t length);
-  /// The next completion's status, polling; -1 if none comes within half a minute.
+  /// The next completion's status, polling; -1 if none comes within two minutes.
   [[nodiscard]] int next_completion();
   /// Posts, and gives the completion's status.
   int run(ibv_wr_opcode opcode, std::size_t offset, std::uint32_t length,

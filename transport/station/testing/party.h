@@ -50,7 +50,7 @@ class Party {
   /// RDMA write or read of `length` bytes between the buffers' starts.
   void post_rdma(ibv_wr_opcode opcode, std::uint64_t address, std::uint32_t rkey,
                  std::uint32_t length);
-  /// Status of the next completion, polling; -1 if none comes within half a minute.
+  /// Status of the next completion, polling; -1 if none comes within two minutes.
   [[nodiscard]] int next_completion();
 
   /// Ends the connection's id with its QP.
